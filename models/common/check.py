@@ -1,0 +1,42 @@
+"""Parameter checks that name the parameter and the value, shared by every config class."""
+
+from __future__ import annotations
+
+
+def integer(name: str, value: object, low: int, high: int) -> int:
+    """Return `value` if it is an integer from `low` to `high`, both included.
+
+    Raises `TypeError` if it is no integer and `ValueError` if it is out of range; the message is
+    `NAME must be an integer from LOW to HIGH, not VALUE`.
+    """
+    message = f"{name} must be an integer from {low} to {high}, not {value!r}"
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(message)
+    if not low <= value <= high:
+        raise ValueError(message)
+    return value
+
+
+def choice(name: str, value: object, choices: tuple[str, ...]) -> str:
+    """Return `value` if it is one of `choices`.
+
+    Raises `TypeError` if it is no string and `ValueError` if it is another one; the message is
+    `NAME must be one of CHOICES, not VALUE`.
+    """
+    message = f"{name} must be one of {', '.join(choices)}, not {value!r}"
+    if not isinstance(value, str):
+        raise TypeError(message)
+    if value not in choices:
+        raise ValueError(message)
+    return value
+
+
+def parse_integer(text: str) -> int | None:
+    """Return the integer that `text` spells in decimal digits alone, or None: no sign, no blank,
+    at most 20 digits."""
+    return int(text) if len(text) <= 20 and text.isascii() and text.isdecimal() else None
+
+
+def bits_for(count: int) -> int:
+    """Return ⌈log2 count⌉, the width in bits of an index into `count` things (0 for one thing)."""
+    return (count - 1).bit_length()

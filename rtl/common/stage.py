@@ -1,0 +1,53 @@
+"""Register stages of a block with valid/ready at both ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amaranth.hdl import Module, Signal, Value, ValueLike
+
+
+class Stages:
+    """The control of a block whose `depth` register stages all move together.
+
+    ```
+    i.valid ──►[valid]──►[valid]── … ──►[valid]──► o.valid      all registers share one enable,
+    i.ready ◄── enabled & advance  ◄── advance = o.ready or not o.valid
+    ```
+
+    A beat takes `depth` cycles when `o` never stalls, and one beat enters every cycle. The block
+    moves on while its last stage is empty, so it fills up behind a stall that has not reached it.
+    `valid` waits for no `ready`; `ready` passes through combinationally. With depth 0 the two
+    streams are wired together. Valid bits have a reset, what `register` makes has none.
+
+    Args:
+        m: the module that gets the statements.
+        i, o: the streams of the block, consumer and producer side.
+        depth: number of register stages, 0 and up.
+        enabled: 1 while the block may take beats; stages behind the input move on meanwhile.
+    """
+
+    def __init__(self, m: Module, i: Any, o: Any, *, depth: int, enabled: ValueLike = 1) -> None:
+        self._m = m
+        self.advance = Signal()
+        self.valid = [Signal(name=f"valid_{stage}") for stage in range(depth)]
+        """Whether a beat is in stage 0 … depth-1."""
+        self.accept = Signal()
+        """A beat enters stage 0 at the next clock edge."""
+        m.d.comb += [
+            self.advance.eq(o.ready | ~o.valid),
+            i.ready.eq(self.advance & Value.cast(enabled)),
+            self.accept.eq(i.valid & i.ready),
+            o.valid.eq(self.valid[-1] if depth else i.valid & Value.cast(enabled)),
+        ]
+        with m.If(self.advance):
+            for stage, valid in enumerate(self.valid):
+                m.d.sync += valid.eq(self.valid[stage - 1] if stage else self.accept)
+
+    def register(self, value: ValueLike, name: str | None = None) -> Any:
+        """Return `value` one stage later: a reset-less register that moves with the block."""
+        shape = value.shape() if hasattr(value, "shape") else Value.cast(value).shape()  # type: ignore[union-attr]
+        q = Signal(shape, name=name or "q", reset_less=True)  # type: ignore[arg-type]
+        with self._m.If(self.advance):
+            self._m.d.sync += q.eq(value)
+        return q

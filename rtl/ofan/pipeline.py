@@ -1,0 +1,126 @@
+"""Ofan's pipeline: sort, combine, update, decombine and unsort, for one pipe (seed appendix I)."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from models.ofan.config import OfanConfig
+from rtl.common.stage import Stages
+from rtl.ofan.combine import Combine
+from rtl.ofan.decombine import Decombine
+from rtl.ofan.masks import Masks, write_layout
+from rtl.ofan.sort import Sort, batch_layout
+from rtl.ofan.unsort import Unsort, answers_layout
+from rtl.ofan.update import Update
+
+
+def request_layout(c: OfanConfig) -> data.ArrayLayout:
+    """A batch as it arrives: lanes of `destination`, `size_class` and `valid`."""
+    lane = data.StructLayout(
+        {"destination": c.destination_bits, "size_class": c.class_bits, "valid": 1}
+    )
+    return data.ArrayLayout(lane, c.lanes_per_pipe)
+
+
+def reply_layout(c: OfanConfig) -> data.ArrayLayout:
+    """A batch as it leaves: lanes of `uplink`, `unroutable` and `valid`."""
+    lanes = answers_layout(c).members["lanes"]
+    assert isinstance(lanes, data.ArrayLayout)
+    return lanes
+
+
+class Pipeline(wiring.Component):
+    """Answers a batch of packets a cycle with an uplink each, exactly as if they were served one
+    by one in lane order. Fixed latency (`latency` cycles: 46 for `edge-k64`); throughput one batch
+    a cycle without bubbles.
+
+    ```
+    i ─►[key]─► Sort ─► Combine ─► Masks ─► Update ─► Decombine ─► Unsort ─► o
+          ▲                          ▲
+    write ┴──── a fence goes along ──┘
+    ```
+
+    A write of the mask tables takes one slot between two batches: every batch accepted before it
+    sees the old sets of valid uplinks, every batch accepted after it the new ones. One write is
+    under way at a time.
+
+    Args:
+        config: an `OfanConfig`.
+        pipe: which pipe of the switch this is, 0 to `config.pipes` - 1.
+
+    Ports:
+        i (stream of `request_layout`): destinations below N_d and size classes below T on valid
+            lanes; others are not defined.
+        o (stream of `reply_layout`): `valid` as it came in.
+        write (stream of `rtl.ofan.masks.write_layout`, with `masks` > 0).
+    """
+
+    def __init__(self, config: OfanConfig, pipe: int = 0) -> None:
+        c = self.config = config
+        self.blocks = {
+            "sort": Sort(c),
+            "combine": Combine(c),
+            "masks": Masks(c),
+            "update": Update(c, pipe),
+            "decombine": Decombine(c),
+            "unsort": Unsort(c),
+        }
+        self.latency = 1 + sum(block.latency for block in self.blocks.values())
+        ports = {
+            "i": In(stream.Signature(request_layout(c))),
+            "o": Out(stream.Signature(reply_layout(c))),
+        }
+        if c.masks:
+            ports["write"] = In(stream.Signature(write_layout(c)))
+        super().__init__(ports)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        c = self.config
+        blocks = self.blocks
+        for name, block in blocks.items():
+            m.submodules[name] = block
+        for ahead, behind in zip(list(blocks.values()), list(blocks.values())[1:], strict=False):
+            connect(m, ahead.o, behind.i)
+
+        # A write is announced once, then waits for its fence to reach the mask tables.
+        announce = Signal()
+        if c.masks:
+            announced = Signal()
+            m.d.comb += announce.eq(self.write.valid & ~announced)
+            connect(m, flipped(self.write), blocks["masks"].write)
+        keyed = stream.Signature(batch_layout(c)).create()
+        sort_i = blocks["sort"].i
+        stages = Stages(m, keyed, sort_i, depth=1)
+        if c.masks:
+            with m.If(keyed.ready & announce):
+                m.d.sync += announced.eq(1)
+            with m.Elif(self.write.valid & self.write.ready):
+                m.d.sync += announced.eq(0)
+        m.d.comb += [
+            keyed.valid.eq(self.i.valid | announce),
+            keyed.p.fence.eq(announce),
+            self.i.ready.eq(keyed.ready & ~announce),
+            sort_i.payload.eq(stages.register(keyed.p, "keyed")),
+        ]
+        for lane, request in zip(keyed.p.lanes, self.i.p, strict=True):
+            m.d.comb += [
+                lane.valid.eq(request.valid & ~announce),
+                lane.key.eq(self._key(request)),
+            ]
+
+        last = blocks["unsort"].o
+        m.d.comb += [
+            self.o.valid.eq(last.valid & ~last.p.fence),
+            last.ready.eq(self.o.ready | last.p.fence),
+            self.o.payload.eq(last.p.lanes),
+        ]
+        return m
+
+    def _key(self, request):  # noqa: ANN001, ANN202
+        c = self.config
+        if c.destinations == 1 << c.destination_bits:
+            return Cat(request.destination, request.size_class)
+        return request.destination + request.size_class * c.destinations

@@ -1,0 +1,125 @@
+"""The top of Ofan: all pipes of a switch behind flat, conventional ports."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect
+
+from models.ofan.config import OfanConfig
+from rtl.ofan.lookup import Lookup, prefix_layout
+from rtl.ofan.masks import write_layout
+from rtl.ofan.pipeline import Pipeline
+
+
+class Switch(wiring.Component):
+    """Ofan, or pOfan, for a whole switch. Fixed latency (`latency` cycles); throughput one batch a
+    cycle. Golden model: `models.ofan.switch`.
+
+    ```
+                 ┌─► [Lookup] ─► Pipeline 0  (lanes 0 … W-1)  ─┐
+    s_axis ──────┼─► [Lookup] ─► Pipeline 1  (lanes W … 2W-1) ─┼──► m_axis
+                 └─► …                                        ─┘
+    s_mask, s_prefix: to every pipe
+    ```
+
+    Ofan is one pipe of all lanes; pOfan (section 5) has lanes / W pipes with pointers of their own.
+    Pipes see the same handshakes and have the same latency, so they run in step.
+
+    Args:
+        config: an `OfanConfig`.
+
+    Ports (flat; A = request_bits, B = answer_bits of the config):
+        s_axis_tdata [lanes·A], s_axis_tkeep [lanes], s_axis_tvalid, s_axis_tready:
+            a batch; lane l at bits [l·A +: A], destination (with a lookup: address) in the low
+            bits, size class above it; tkeep[l] says that lane l has a packet.
+        m_axis_tdata [lanes·B], m_axis_tkeep [lanes], m_axis_tvalid, m_axis_tready:
+            its answers; lane l at bits [l·B +: B], uplink in the low bits, the unroutable flag on
+            top; tkeep as it came in (with a lookup: less the packets that are not northbound).
+        s_mask_tdata, s_mask_tvalid, s_mask_tready (with `masks` > 0): a change of the valid
+            uplinks, laid out as `rtl.ofan.masks.write_layout`; batches accepted before it see the
+            old sets, batches accepted after it the new ones.
+        s_prefix_tdata, s_prefix_tvalid, s_prefix_tready (lookup "table"): an entry of the table,
+            laid out as `rtl.ofan.lookup.prefix_layout`.
+        own_prefix [prefix_bits] (lookup "aligned").
+        clk, rst: one clock; rst is synchronous and active high. Batches in flight are lost, then
+            ready stays low while the pointer file is swept.
+    """
+
+    def __init__(self, config: OfanConfig) -> None:
+        c = self.config = config
+        self.pipelines = [Pipeline(c, pipe) for pipe in range(c.pipes)]
+        self.lookups = [Lookup(c) for _ in range(c.pipes)] if c.lookup != "none" else []
+        self.latency = self.pipelines[0].latency + (self.lookups[0].latency if self.lookups else 0)
+        ports = {
+            "s_axis_tdata": In(c.lanes * c.request_bits),
+            "s_axis_tkeep": In(c.lanes),
+            "s_axis_tvalid": In(1),
+            "s_axis_tready": Out(1),
+            "m_axis_tdata": Out(c.lanes * c.answer_bits),
+            "m_axis_tkeep": Out(c.lanes),
+            "m_axis_tvalid": Out(1),
+            "m_axis_tready": In(1),
+        }
+        writes = {}
+        if c.masks:
+            writes["s_mask"] = write_layout(c)
+        if c.lookup == "table":
+            writes["s_prefix"] = prefix_layout(c)
+        for name, layout in writes.items():
+            ports |= {
+                f"{name}_tdata": In(layout.size),
+                f"{name}_tvalid": In(1),
+                f"{name}_tready": Out(1),
+            }
+        if c.lookup == "aligned":
+            ports["own_prefix"] = In(c.prefix_bits)
+        super().__init__(ports)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        c = self.config
+        heads = []
+        for number, pipeline in enumerate(self.pipelines):
+            m.submodules[f"pipe{number}"] = pipeline
+            head = pipeline
+            if self.lookups:
+                m.submodules[f"lookup{number}"] = head = self.lookups[number]
+                connect(m, head.o, pipeline.i)
+            heads.append(head)
+            self._lanes(m, number, head.i, pipeline.o)
+        # The pipes run in step, so the first one's handshakes are everybody's.
+        m.d.comb += [
+            self.s_axis_tready.eq(heads[0].i.ready),
+            self.m_axis_tvalid.eq(self.pipelines[0].o.valid),
+        ]
+        if c.masks:
+            self._write_all(m, "s_mask", [pipeline.write for pipeline in self.pipelines])
+        if c.lookup == "table":
+            self._write_all(m, "s_prefix", [lookup.write for lookup in self.lookups])
+        if c.lookup == "aligned":
+            m.d.comb += [lookup.own_prefix.eq(self.own_prefix) for lookup in self.lookups]
+        return m
+
+    def _lanes(self, m: Module, pipe: int, i, o) -> None:  # noqa: ANN001
+        c = self.config
+        first = pipe * c.lanes_per_pipe
+        m.d.comb += [i.valid.eq(self.s_axis_tvalid), o.ready.eq(self.m_axis_tready)]
+        for number in range(c.lanes_per_pipe):
+            lane = first + number
+            request = self.s_axis_tdata.word_select(lane, c.request_bits)
+            answer = self.m_axis_tdata.word_select(lane, c.answer_bits)
+            m.d.comb += [
+                i.p[number].as_value().eq(request),
+                i.p[number].valid.eq(self.s_axis_tkeep[lane]),
+                answer.eq(Cat(o.p[number].uplink, o.p[number].unroutable)),
+                self.m_axis_tkeep[lane].eq(o.p[number].valid),
+            ]
+
+    def _write_all(self, m: Module, name: str, writes) -> None:  # noqa: ANN001
+        m.d.comb += getattr(self, f"{name}_tready").eq(writes[0].ready)
+        for write in writes:
+            m.d.comb += [
+                write.valid.eq(getattr(self, f"{name}_tvalid")),
+                write.payload.as_value().eq(getattr(self, f"{name}_tdata")),
+            ]

@@ -1,0 +1,78 @@
+"""Verilog from an Amaranth component: the same bytes on every run and with every hash seed."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import amaranth
+from amaranth.back import rtlil
+from amaranth.lib import wiring
+
+from rtl.toolchain import run_yosys, yosys_version
+
+BUILD = Path(__file__).resolve().parents[1] / "build"
+"""Where everything that is made goes; may be deleted at any time."""
+
+_ATTRIBUTES = ("generator", "top", "src", "amaranth.hierarchy", "amaranth.decoding")
+_STRIP = " ".join(f"-remove {name}" for name in _ATTRIBUTES)
+
+# As `amaranth.back.verilog` does it, but for any of the three engines and without the line that
+# names the compiler (and its path) with which Yosys was built. Without `-noopt` an AND with a
+# constant would come apart into assignments of single bits, slow to simulate and hard to read.
+_SCRIPT = f"""
+read_rtlil design.il
+proc -nomux -norom -noopt
+memory_collect
+attrmap {_STRIP}
+attrmap -modattr {_STRIP}
+write_verilog -norename design.v
+"""
+
+
+def to_verilog(component: wiring.Component, name: str) -> str:
+    """Return the Verilog of `component`, its top module called `name`.
+
+    The text holds no date, path or tool version. Ports have the names of the signature's members
+    (`__` between nested ones), clock and reset of the `sync` domain are `clk` and `rst`.
+    Raises `rtl.toolchain.ToolError` if Yosys is missing or fails.
+    """
+    text = rtlil.convert(component, name=name, emit_src=False)
+    made = run_yosys(_SCRIPT, {"design.il": text}, ["design.v"])["design.v"]
+    return made.partition("*/")[2].lstrip()
+
+
+def block_verilog(block: Callable[[Any], wiring.Component], config: Any, name: str) -> str:
+    """Return `to_verilog(block(config), name)`, from build/verilog if it was made before.
+
+    Elaborating a large block takes Amaranth longer than Yosys needs for its Verilog (12 s against
+    4 s for `edge-k64`), so the answer is kept by what it follows from: the block, the config's
+    `repr`, every source file of `models` and `rtl`, and the tools' versions.
+    """
+    made_of = [yosys_version(), amaranth.__version__, _SCRIPT, name, repr(config), _sources()]
+    made_of += [block.__module__, block.__qualname__]
+    digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()
+    kept = BUILD / "verilog" / f"{name}-{digest[:20]}.v"
+    if not kept.exists():
+        write_whole(kept, to_verilog(block(config), name))
+    return kept.read_text()
+
+
+@cache
+def _sources() -> str:
+    root = Path(__file__).resolve().parents[1]
+    files = sorted(file for package in ("models", "rtl") for file in root.glob(f"{package}/**/*.py"))
+    return "\0".join(f"{file.relative_to(root)}\0{file.read_text()}" for file in files)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `text` beside `path` and rename, so that nobody ever reads half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as beside:
+        whole = Path(beside) / path.name
+        whole.write_text(text)
+        whole.replace(path)

@@ -1,0 +1,11 @@
+"""Settings of the whole test run."""
+
+import os
+
+from hypothesis import settings
+
+# The first use of a block builds it, so no example can have a deadline. CI draws the same examples
+# on every run: a red run can be repeated, and a new example found by chance is nobody's surprise.
+settings.register_profile("local", deadline=None)
+settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("repeatable" if os.environ.get("CI") else "local")
