@@ -30,9 +30,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 sim = typer.Typer(no_args_is_help=True)
+cosim = typer.Typer(no_args_is_help=True)
 trace = typer.Typer(no_args_is_help=True)
+costs = typer.Typer(no_args_is_help=True)
+verilog = typer.Typer(no_args_is_help=True)
 app.add_typer(sim, name="sim", help="Run a trace through the hardware or its model.")
+app.add_typer(cosim, name="cosim", help="Check the Verilog on a trace, cycle by cycle.")
 app.add_typer(trace, name="trace", help="Make the trace of one switch from a traffic matrix.")
+app.add_typer(costs, name="synth", help="Map a block to gates and count them.")
+app.add_typer(verilog, name="verilog", help="Write a block as Verilog.")
 
 
 def whole(text: str) -> int:
@@ -149,6 +155,32 @@ def sim_ofan(
     )
 
 
+@cosim.command("ofan")
+def cosim_ofan(
+    preset: Preset,
+    trace: Annotated[Path, typer.Option(help="Trace: batch,lane,destination,size_class.")],
+    stall: Annotated[float, typer.Option(help="Share of cycles the output is not ready.")] = 0.2,
+    idle: Annotated[float, typer.Option(help="Share of cycles the input pauses.")] = 0.2,
+    seed: Annotated[int, number(help="Seed of both.")] = 0,
+) -> None:
+    """Run a trace through the generated Verilog under cocotb; compare each beat with the model."""
+    from models.ofan.config import preset as named
+    from tb.ofan.cosim import cosim as run
+    from tb.ofan.cosim import first_line
+    from tb.simulator import CocotbError
+
+    try:
+        done = run(named(preset), trace, stall=stall, idle=idle, seed=seed)
+    except CocotbError as error:
+        say(first_line(error))
+        raise typer.Exit(1) from None
+    say(
+        f"{done.batches:,} batches, {done.packets:,} packets, {done.cycles:,} cycles, no difference "
+        f"from the golden model; {done.batches / done.seconds:,.0f} batches/s"
+    )
+    say(f"coverage: {done.coverage}")
+
+
 @trace.command("ofan")
 def trace_ofan(
     radix: Annotated[int, number(help="k of the fat tree, even: k³/4 hosts.")],
@@ -203,6 +235,48 @@ def trace_ofan(
         )
         write_trace(beside, made, parquet=is_parquet(out))
     say(f"{made.batches:,} batches, {len(made):,} packets at {switch} of radix {radix}")
+
+
+@costs.command("ofan")
+def synth_ofan(
+    preset: Preset,
+    json: Annotated[bool, typer.Option("--json", help="Print the cost records.")] = False,
+) -> None:
+    """Price a preset part by part, in gate equivalents."""
+    from models.ofan.config import preset as named
+    from synth.report import synth_ofan as print_costs
+
+    print_costs(preset, named(preset), as_json=json)
+
+
+@app.command("claims")
+def report_claims(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Take what is slow from the records of the release.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the report as Markdown.")
+    ] = False,
+) -> None:
+    """Set the paper's cost numbers beside what is counted."""
+    from synth.report import report_claims as print_claims
+
+    if json and markdown:
+        raise ValueError("json or markdown must be given, not both")
+    print_claims(quick=quick, as_json=json, as_markdown=markdown)
+
+
+@verilog.command("ofan")
+def verilog_ofan(
+    preset: Preset,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write into.")],
+) -> None:
+    """Write a preset as Verilog, and the lint waivers that belong to it."""
+    from rtl.export import export_ofan
+
+    for path in export_ofan(preset, out):
+        say(f"wrote {path}")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import amaranth
 from amaranth.back import rtlil
 from amaranth.lib import wiring
 
+from rtl.sharing import share_modules
 from rtl.toolchain import run_yosys, yosys_version
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
@@ -21,13 +22,18 @@ BUILD = Path(__file__).resolve().parents[1] / "build"
 _ATTRIBUTES = ("generator", "top", "src", "amaranth.hierarchy", "amaranth.decoding")
 _STRIP = " ".join(f"-remove {name}" for name in _ATTRIBUTES)
 
-# As `amaranth.back.verilog` does it, but for any of the three engines and without the line that
-# names the compiler (and its path) with which Yosys was built. Without `-noopt` an AND with a
-# constant would come apart into assignments of single bits, slow to simulate and hard to read.
+# What `amaranth.back.verilog` does, but for any of the three engines, without the line that names
+# the compiler (and its path) with which Yosys was built, and with the clock enables of registers
+# as enables, not as multiplexers in front of them: a simulator runs that almost twice as fast.
+# No `opt_expr` (`-noopt`): an AND with a constant would come apart into assignments of single
+# bits, slow to simulate and hard to read.
 _SCRIPT = f"""
 read_rtlil design.il
-proc -nomux -norom -noopt
+proc -norom -noopt
 memory_collect
+opt_clean
+opt_dff -simple-dffe
+opt_clean
 attrmap {_STRIP}
 attrmap -modattr {_STRIP}
 write_verilog -norename design.v
@@ -43,7 +49,7 @@ def to_verilog(component: wiring.Component, name: str) -> str:
     """
     text = rtlil.convert(component, name=name, emit_src=False)
     made = run_yosys(_SCRIPT, {"design.il": text}, ["design.v"])["design.v"]
-    return made.partition("*/")[2].lstrip()
+    return share_modules(made.partition("*/")[2].lstrip())
 
 
 def block_verilog(block: Callable[[Any], wiring.Component], config: Any, name: str) -> str:
@@ -65,7 +71,9 @@ def block_verilog(block: Callable[[Any], wiring.Component], config: Any, name: s
 @cache
 def _sources() -> str:
     root = Path(__file__).resolve().parents[1]
-    files = sorted(file for package in ("models", "rtl") for file in root.glob(f"{package}/**/*.py"))
+    files = sorted(
+        file for package in ("models", "rtl") for file in root.glob(f"{package}/**/*.py")
+    )
     return "\0".join(f"{file.relative_to(root)}\0{file.read_text()}" for file in files)
 
 

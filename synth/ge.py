@@ -6,6 +6,7 @@ here and nowhere else; docs/costs.md shows it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -106,11 +107,17 @@ def price(
         memories: whether its memories are mapped too, not left out.
         storage: how many of its flip-flops are storage, bits.
 
-    Raises `rtl.toolchain.ToolError` if Yosys fails.
+    Raises `ValueError` if there is no such submodule, `rtl.toolchain.ToolError` if Yosys fails.
     """
     extra = {} if ports is None else {"ports": ports}
     text = rtlil.convert(component, name="top", emit_src=False, **extra)
-    left_out = {f"top.{name}": depth for name, depth in (boxes or {}).items()}
+    left_out: dict[str, int] = {}
+    for box, depth in (boxes or {}).items():
+        # A signal of the same name makes Amaranth put a number behind the module's.
+        found = re.search(rf"^module \\(top\.{re.escape(box)}(?:\$\d+)?)$", text, re.MULTILINE)
+        if found is None:
+            raise ValueError(f"{box} is no submodule of {type(component).__name__}")
+        left_out[found[1]] = depth
     choices = repr((sorted(left_out.items()), memories, sorted(GATES.items())))
     name = digest(text, choices)
     kept = recall(name)

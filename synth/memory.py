@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from typing import Any
 
 import numpy as np
 from amaranth.hdl import Module, unsigned
@@ -88,7 +88,7 @@ def mapped(entries: int, width: int, reads: int, writes: int) -> Cost:
     return price(m, ports=ports, storage=entries * width)
 
 
-def _memory(words: Sequence[int], entries: int, width: int, reads: int):  # noqa: ANN202
+def _memory(words: Sequence[int], entries: int, width: int, reads: int) -> Any:
     m = Module()
     array = memory.Memory(shape=unsigned(width), depth=entries, init=words)
     m.submodules.memory = array
@@ -125,7 +125,7 @@ def memory_cost(
         law = _solve(sizes, [cost.logic for cost in costs], _logic_terms)
         depths = _solve(sizes, [float(cost.depth) for cost in costs], _depth_terms)
         size = (entries, reads, writes)
-        logic, depth = law @ _logic_terms(size), round(depths @ _depth_terms(size))
+        logic, depth = law @ _logic_terms(size), round(float(depths @ _depth_terms(size)))
         read_logic = logic - law @ _logic_terms((entries, 0, writes))
         residuals = [law @ _logic_terms(s) / c.logic - 1 for s, c in zip(sizes, costs, strict=True)]
         left_out = _HELD_OUT[one_writer]

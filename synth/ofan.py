@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 
 from amaranth.hdl import Elaboratable
 
@@ -19,9 +19,11 @@ from rtl.ofan.sort import Sort
 from rtl.ofan.unsort import Unsort
 from rtl.ofan.update import Advance, Update
 from rtl.verilog import BUILD
-from synth.ge import Cost, price
+from synth.ge import FLOP_GE, Cost, price
 from synth.memory import memory_cost, rom
 from synth.records import Record, records_of, write_records
+from synth.table import Table, shown
+from synth.yosys import digest, keep, recall, sources
 
 Progress = Callable[[str], None]
 
@@ -52,8 +54,8 @@ def price_switch(config: OfanConfig, progress: Progress = lambda what: None) -> 
         rows.append(replace(row, cost=row.cost.times(config.pipes)))
         yield rows[-1]
     total = sum((row.cost for row in rows), Cost())
-    fitted = next((row.fitted for row in rows if row.fitted), None)
-    yield Row(part=TOTAL, cost=total, fitted=fitted)
+    fitted = [row.part for row in rows if row.fitted]
+    yield Row(part=TOTAL, cost=total, fitted=f"parts: {', '.join(fitted)}" if fitted else None)
 
 
 def _pipe(c: OfanConfig, progress: Progress) -> Iterator[Row]:
@@ -77,9 +79,7 @@ def _pipe(c: OfanConfig, progress: Progress) -> Iterator[Row]:
     if c.lookup != "none":
         yield block("lookup", Lookup(c))
         if c.lookup == "table":
-            yield from memory(
-                "lookup table", 1 << c.prefix_bits, c.destination_bits + 1, lanes, 1
-            )
+            yield from memory("lookup table", 1 << c.prefix_bits, c.destination_bits + 1, lanes, 1)
     stages = ("sort", "combine", "masks", "update", "decombine", "unsort")
     yield block("batch register", Pipeline(c), dict.fromkeys(stages, 0))
     yield block("sort", Sort(c))
@@ -109,3 +109,55 @@ def _pipe(c: OfanConfig, progress: Progress) -> Iterator[Row]:
     yield block("decombine", Decombine(c), each("uplink_", uplink.cost.depth))
     yield replace(uplink, cost=uplink.cost.times(lanes))
     yield block("unsort", Unsort(c))
+
+
+def price_preset(
+    name: str, config: OfanConfig, progress: Progress = lambda what: None
+) -> list[Record]:
+    """Price a configuration and return its records, also left in build/records/ofan-NAME.json.
+
+    What was mapped before is not mapped again, so a run that was stopped goes on where it was. A
+    run like one before, with no source file changed since, does not even elaborate the blocks.
+    """
+    key = digest("ofan", sources(), repr(config))
+    kept = recall(key)
+    if kept is None:
+        rows = list(price_switch(config, progress))
+        keep(key, {"rows": [asdict(row) for row in rows]})
+    else:
+        rows = [Row(**row | {"cost": Cost(**row["cost"])}) for row in kept["rows"]]
+    records = [r for row in rows for r in records_of(row.part, name, row.cost, row.fitted)]
+    write_records(BUILD / "records" / f"ofan-{name}.json", records)
+    return records
+
+
+def cost_table(records: Sequence[Record]) -> Table:
+    """Return the costs of one configuration, a part a row; ≈ marks what holds a fitted number."""
+    parts: dict[str, dict[str, Record]] = {}
+    for record in records:
+        parts.setdefault(record.block, {})[record.metric] = record
+    columns = {
+        "logic, GE": "logic",
+        "clock gates, GE": "gating",
+        "flip-flops": "flops",
+        "storage bits": "storage",
+        **{f"total, GE ({convention})": f"total, {convention}" for convention in FLOP_GE},
+        "depth, gates": "depth",
+    }
+    rows = []
+    for part, numbers in parts.items():
+        cells = [numbers[metric] for metric in columns.values()]
+        rows.append([part, *(f"{'≈' * bool(r.fitted)}{shown(r.value)}" for r in cells)])
+    first = records[0]
+    return Table(
+        title=f"Ofan {first.preset}, {first.engine} {first.versions[first.engine]}",
+        headers=["part", *columns],
+        rows=rows,
+        numbers=frozenset(columns),
+    )
+
+
+def fits(records: Sequence[Record]) -> list[str]:
+    """Return a line for each fitted part: how good the fit is."""
+    texts = {r.block: r.fitted for r in records if r.fitted and r.block != TOTAL}
+    return [f"≈ {part}: fitted to {fitted}" for part, fitted in texts.items()]

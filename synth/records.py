@@ -2,14 +2,13 @@
 
 A record is one number, `{block, preset, engine, versions, metric, value, unit}`, and for a fitted
 one `fitted`, the errors of the fit in words. A file holds the records of one run. Runs leave theirs
-in build/records; those of a release are committed in synth/records (`python -m synth.records`).
+in build/records; those of a release are committed in synth/records (`python -m synth.release`).
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 from models.common.errors import InputError
 from models.common.files import read_bytes
 from rtl.toolchain import yosys_engine, yosys_version
-from rtl.verilog import BUILD, write_whole
+from rtl.verilog import write_whole
 from synth.ge import FLOP_GE, Cost
 
 COMMITTED = Path(__file__).parent / "records"
@@ -90,7 +89,7 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
 
 
 def read_records(path: Path) -> list[Record]:
-    """Return the records in a file; raises `InputError` naming the file if it holds anything else."""
+    """Return the records in a file; raises `InputError` naming it if it holds anything else."""
     try:
         return [Record(**entry) for entry in json.loads(read_bytes(path))]
     except (TypeError, ValueError) as error:
@@ -99,7 +98,9 @@ def read_records(path: Path) -> list[Record]:
         raise InputError(path, None, None, None, f"no cost records: {error}") from None
 
 
-def changes(old: Iterable[Record], new: Iterable[Record]) -> list[tuple[str, float | None, float | None]]:
+def changes(
+    old: Iterable[Record], new: Iterable[Record]
+) -> list[tuple[str, float | None, float | None]]:
     """Return (what, old value, new value) of every number that is not the same in both; None where
     a side does not have it."""
     before = {(r.preset, r.block, r.metric): r.value for r in old}
@@ -109,20 +110,3 @@ def changes(old: Iterable[Record], new: Iterable[Record]) -> list[tuple[str, flo
         for key in sorted(before.keys() | after.keys())
         if before.get(key) != after.get(key)
     ]
-
-
-def release() -> int:
-    """Make the records in build/records those of the release; print what changes. Exit code 0."""
-    for path in sorted((BUILD / "records").glob("*.json")):
-        target = COMMITTED / path.name
-        new = read_records(path)
-        old = read_records(target) if target.exists() else []
-        for what, before, after in changes(old, new):
-            shown = ["-" if value is None else f"{value:,.10g}" for value in (before, after)]
-            print(f"{what}: {shown[0]} -> {shown[1]}")
-        write_records(target, new)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(release())

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from rtl.toolchain import run_yosys, yosys_version
 from rtl.verilog import BUILD, write_whole
 
 # `abc` splits a module by clock and enable, and maps each part alone: a memory of 1,024 rows would
-# be 1,025 runs, slow and 15 % larger. Under a type it does not know, a flip-flop is just a boundary.
+# be 1,025 runs, slow and 15 % larger. Under a type it does not know, a flip-flop is a boundary.
 _SCRIPT = """
 read_rtlil block.il
 hierarchy -top top
@@ -57,6 +59,15 @@ def digest(*parts: str) -> str:
     """Return a name for an answer that follows from `parts` and the version of the engine."""
     text = "\0".join((yosys_version(), _SCRIPT, *parts))
     return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+@cache
+def sources() -> str:
+    """Return a digest of all that a price follows from: the files of models, rtl and synth."""
+    root = Path(__file__).resolve().parents[1]
+    packages = ("models", "rtl", "synth")
+    files = sorted(file for package in packages for file in root.glob(f"{package}/**/*.py"))
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def recall(name: str) -> dict[str, Any] | None:

@@ -13,11 +13,12 @@ step "1/4  Traffic: a random permutation of 8,192 hosts" \
     "Every host sends to one other, on a fat tree of 32-port switches. The trace holds what edge" \
     "switch 3 routes up: data packets of its 16 hosts, and ACKs of what its hosts receive."
 run netweave trace ofan --permutation 8192 --seed 1 --radix 32 --switch edge:3 \
-    --packets 64..256 --out "$out/trace.csv"
+    --packets 256 --out "$out/trace.csv"
 
 step "2/4  Hardware: the generated Verilog under cocotb, with stalls and idle cycles" \
     "Each beat that leaves is compared with the golden model, which serves one packet at a time."
-run netweave cosim ofan --preset "$preset" --trace "$out/trace.csv"
+run netweave cosim ofan --preset "$preset" --trace "$out/trace.csv" \
+    --stall 0.2 --idle 0.2 --seed 1
 
 step "3/4  Replay: the same trace through the compiled hardware and the vectorized model" \
     "The two answers must be the same file, byte for byte."

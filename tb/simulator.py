@@ -1,7 +1,8 @@
 """Run a cocotb test module on generated Verilog, from pytest, with the simulator `SIM` names.
 
     def test_sort() -> None:
-        run_cocotb("sort", to_verilog(Sort(config), "sort"), "tb.ofan.cocotb_sort", {"config": config})
+        verilog = block_verilog(Sort, config, "sort")
+        run_cocotb("sort", verilog, "tb.ofan.cocotb_sort", {"config": config})
 
 The module, which runs inside the simulator's own Python, gets the mapping back from
 `bench_parameters()`. A failing cocotb test fails the pytest test under its own name.
@@ -19,7 +20,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -83,7 +84,8 @@ def run_cocotb(
         runner, build = _built(simulator, name, verilog)
         run = Path(tempfile.mkdtemp(prefix="run-", dir=build))
         results, log = run / "results.xml", run / "log.txt"
-        try:
+        # The results, or that there are none, say more than the exit code.
+        with suppress(RuntimeError, SystemExit):
             runner.test(
                 test_module=module,
                 hdl_toplevel=name,
@@ -95,8 +97,6 @@ def run_cocotb(
                 log_file=log,
                 waves=waves_wanted(),
             )
-        except (RuntimeError, SystemExit):
-            pass  # The results, or that there are none, say more than the exit code.
         failed = _failures(results)
         _report_waves(run, build)
         if failed:
@@ -201,7 +201,7 @@ def _build(runner: Any, name: str, sources: list[Path], flags: list[str], build:
 
 def _public_ports(name: str, verilog: str) -> str:
     """Return the Verilator control file that makes the ports of module `name` visible."""
-    header = re.search(rf"^module {name}\(([^)]*)\);", verilog, re.MULTILINE)
+    header = re.search(rf"^module {name} ?\(([^)]*)\);", verilog, re.MULTILINE)
     if header is None:
         raise ValueError(f"no module {name!r} in the Verilog")
     ports = [port.strip() for port in header[1].split(",")]

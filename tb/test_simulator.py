@@ -130,7 +130,8 @@ def test_age_of_system_simulators(
 
 def test_runtime_is_lent_and_kept(tmp_path: Path) -> None:
     store, first, second = tmp_path / "store", tmp_path / "first", tmp_path / "second"
-    first.mkdir(), second.mkdir()
+    first.mkdir()
+    second.mkdir()
     with shared_runtime(store, first):
         (first / "verilated.o").write_text("object")
         (first / "Vtop.o").write_text("design")

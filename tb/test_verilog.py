@@ -45,7 +45,7 @@ class Counter(wiring.Component):
 
 
 def ports(verilog: str, name: str) -> set[str]:
-    header = re.search(rf"^module {name}\(([^)]*)\);", verilog, re.MULTILINE)
+    header = re.search(rf"^module {name} ?\(([^)]*)\);", verilog, re.MULTILINE)
     assert header is not None
     return {port.strip() for port in header[1].split(",")}
 
@@ -84,7 +84,9 @@ def test_clock_reset_and_port_names() -> None:
     assert switch == {"clk", "rst", *streams} - {"s_mask_tkeep"}
 
 
-def test_kept_verilog_is_that_of_the_config(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_kept_verilog_is_that_of_the_config(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr("rtl.verilog.BUILD", tmp_path)
     first = block_verilog(Counter, 4, "counter")
     assert block_verilog(Counter, 5, "counter") != first
@@ -137,6 +139,8 @@ def test_missing_wheel(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
 
 
 def test_failure_of_yosys_is_one_line() -> None:
-    with pytest.raises(ToolError, match="failed with code 1: ERROR: No such command: nonsense") as e:
+    with pytest.raises(
+        ToolError, match="failed with code 1: ERROR: No such command: nonsense"
+    ) as e:
         run_yosys("nonsense", {}, ["out.v"])
     assert "\n" not in str(e.value)

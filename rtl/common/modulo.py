@@ -17,7 +17,8 @@ def modulo(
     once: bool = False,
     name: str = "mod",
 ) -> Value:
-    """Return `value` mod `modulus`, combinational: ⌈log2 ⌈bound / least⌉⌉ conditional subtractions.
+    """Return `value` mod `modulus`, combinational: ⌈log2 ⌈bound / least⌉⌉ conditional subtractions,
+    none for a constant power of two.
 
     Args:
         m: the module that gets the statements.
@@ -28,6 +29,8 @@ def modulo(
         once: `value` is known to be less than twice the modulus, so one subtraction will do.
     """
     rest = Value.cast(value)
+    if isinstance(modulus, int) and modulus & (modulus - 1) == 0:
+        return rest[: modulus.bit_length() - 1]
     shift = 1 if once else subtractions(bound, least)
     while shift:
         shift -= 1

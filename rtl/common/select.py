@@ -26,23 +26,21 @@ def _field_mask(size: int, stride: int, used: int) -> int:
     return sum(((1 << used) - 1) << start for start in range(0, size, stride))
 
 
-def counts(m: Module, mask: Value, name: str = "counts") -> list[Value]:
-    """Return the levels of the mask's tree from the leaves (the mask itself) to the root."""
+def counts(m: Module, mask: Value, enable: Value, name: str = "counts") -> list[Value]:
+    """Return the levels of the mask's tree from the leaves (the mask itself) to the root.
+
+    All counts are 0 while `enable` is 0, which keeps what follows from them quiet.
+    """
     bits = bits_for(len(mask))
     size = 1 << bits
     levels: list[Value] = [Cat(mask, Const(0, size - len(mask)))]
     for level in range(1, bits + 1):
         below, half = levels[-1], 1 << (level - 1)
-        low_fields = _field_mask(size, 2 * half, level)
+        low_fields = Mux(enable, Const(_field_mask(size, 2 * half, level), size), 0)
         total = Signal(size, name=f"{name}_{level}")
         m.d.comb += total.eq((below & low_fields) + ((below >> half) & low_fields))
         levels.append(total)
     return levels
-
-
-def ones(m: Module, mask: Value, name: str = "ones") -> Value:
-    """Return how many bits of `mask` are set."""
-    return counts(m, mask, name)[-1][: bits_for(len(mask) + 1)]
 
 
 def rank(m: Module, levels: list[Value], position: Value, name: str = "rank") -> Value:
@@ -95,7 +93,7 @@ class Rank(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.d.comb += self.count.eq(rank(m, counts(m, self.mask), self.position))
+        m.d.comb += self.count.eq(rank(m, counts(m, self.mask, Const(1)), self.position))
         return m
 
 
@@ -122,5 +120,5 @@ class Select(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.d.comb += self.position.eq(select(m, counts(m, self.mask), self.index))
+        m.d.comb += self.position.eq(select(m, counts(m, self.mask, Const(1)), self.index))
         return m

@@ -75,14 +75,11 @@ class Sorter(wiring.Component):
                 )
             if number % self.ranks_per_stage == 0 or number == len(self.network):
                 tag = stages.register(tag, f"tag_{number}")
-                items = [
-                    stages.register(item, f"item{number}_{lane}")
-                    for lane, item in enumerate(items)
-                ]
+                items = stages.register(items, f"item{number}")
         m.d.comb += [self.o.p.tag.eq(tag), Cat(*self.o.p.items).eq(Cat(*items))]
         return m
 
-    def _compare_and_swap(self, m: Module, low, high, name: str):  # noqa: ANN001, ANN202
+    def _compare_and_swap(self, m: Module, low, high, name: str):
         swap = Signal(name=f"{name}_swap")
         m.d.comb += swap.eq(high[self.payload_bits :] < low[self.payload_bits :])
         return Mux(swap, high, low), Mux(swap, low, high)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from amaranth.hdl import Module, Signal, Value, ValueLike
+from amaranth.lib import data
 
 
 class Stages:
@@ -44,10 +45,15 @@ class Stages:
             for stage, valid in enumerate(self.valid):
                 m.d.sync += valid.eq(self.valid[stage - 1] if stage else self.accept)
 
-    def register(self, value: ValueLike, name: str | None = None) -> Any:
-        """Return `value` one stage later: a reset-less register that moves with the block."""
-        shape = value.shape() if hasattr(value, "shape") else Value.cast(value).shape()  # type: ignore[union-attr]
-        q = Signal(shape, name=name or "q", reset_less=True)  # type: ignore[arg-type]
+    def register(self, value: Any, name: str = "q") -> Any:
+        """Return `value` one stage later: a reset-less register that moves with the block.
+
+        A list becomes a list of registers; a structure keeps its layout, in one register.
+        """
+        if isinstance(value, list):
+            return [self.register(part, f"{name}_{n}") for n, part in enumerate(value)]
+        shape = value.shape() if isinstance(value, data.View) else Value.cast(value).shape()
+        q = Signal(shape, name=name, reset_less=True)
         with self._m.If(self.advance):
             self._m.d.sync += q.eq(value)
         return q

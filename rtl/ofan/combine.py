@@ -64,7 +64,7 @@ class Combine(wiring.Component):
 
         beat = stages.register(self.i.p, "beat_0")
         master = stages.register(~(joined >> 1), "master_0")
-        opened: list[Value] = [bit for bit in stages.register(joined, "open_0")]  # noqa: C416
+        opened: list[Value] = list(stages.register(joined, "open_0"))
         counts: list[Value] = [Value.cast(0)] * lanes
         for number, rank in enumerate(self.network, start=1):
             before, was_open = list(counts), list(opened)
@@ -78,13 +78,8 @@ class Combine(wiring.Component):
             if number % self.config.ranks_per_stage == 0 or number == len(self.network):
                 beat = stages.register(beat, f"beat_{number}")
                 master = stages.register(master, f"master_{number}")
-                opened = [
-                    stages.register(bit, f"open{number}_{lane}") for lane, bit in enumerate(opened)
-                ]
-                counts = [
-                    stages.register(count, f"position{number}_{lane}")
-                    for lane, count in enumerate(counts)
-                ]
+                opened = stages.register(opened, f"open{number}")
+                counts = stages.register(counts, f"position{number}")
         m.d.comb += self.o.p.fence.eq(beat.fence)
         for lane in range(lanes):
             item = self.o.p.items[lane]

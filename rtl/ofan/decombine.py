@@ -3,15 +3,17 @@ turn it into an uplink (seed appendix I)."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from models.common.check import bits_for
 from models.common.prefix import prefix_network
 from models.ofan.config import OfanConfig
 from rtl.common.modulo import modulo
-from rtl.common.select import Select
+from rtl.common.select import counts, select
 from rtl.common.stage import Stages
+from rtl.ofan.masks import turn_bits
 from rtl.ofan.order import Uplink
 from rtl.ofan.sort import beat_layout
 from rtl.ofan.update import base_bits, updated_fields
@@ -26,6 +28,44 @@ def answer_fields(c: OfanConfig) -> dict[str, object]:
         "uplink": unsigned(c.uplink_bits),
         "unroutable": 1,
     }
+
+
+class Pick(wiring.Component):
+    """The position that one packet of a group takes: number (base + turn) mod ways of the valid
+    ones. Combinational.
+
+    Args:
+        config: an `OfanConfig`.
+
+    Ports:
+        base (in, its group's), turn (in), mask and ways (in, with failure logic),
+        position (out, 0 to w - 1; without meaning where ways is 0).
+    """
+
+    def __init__(self, config: OfanConfig) -> None:
+        c = self.config = config
+        ports = {
+            "base": In(unsigned(base_bits(c))),
+            "turn": In(unsigned(turn_bits(c))),
+            "position": Out(unsigned(c.uplink_bits)),
+        }
+        if c.masks:
+            ports |= {"mask": In(c.uplinks), "ways": In(unsigned(bits_for(c.uplinks + 1)))}
+        super().__init__(ports)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        w, masked = self.config.uplinks, bool(self.config.masks)
+        modulus, least = (self.ways, 1) if masked else (w, w)
+        total = self.base + self.turn
+        index = modulo(m, total, modulus, bound=2 * w, least=least, once=True)
+        if masked:
+            some_down = Signal()
+            m.d.comb += some_down.eq(self.ways != w)
+            levels = counts(m, self.mask, some_down)
+            index = Mux(some_down, select(m, levels, index[: bits_for(w)]), index)
+        m.d.comb += self.position.eq(index)
+        return m
 
 
 class Decombine(wiring.Component):
@@ -59,39 +99,27 @@ class Decombine(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self.config
-        w = c.uplinks
         stages = Stages(m, self.i, self.o, depth=3)
-        bases = [
-            stages.register(base, f"base_{lane}") for lane, base in enumerate(self._copied(m))
-        ]
+        bases = stages.register(self._copied(m), "base")
         shared = stages.register(self.i.p, "beat_shared")
         selected = stages.register(shared, "beat_selected")
         answered = stages.register(selected, "beat_answered")
         m.d.comb += self.o.p.fence.eq(answered.fence)
         for lane in range(c.lanes_per_pipe):
             item, out = shared.items[lane], self.o.p.items[lane]
+            m.submodules[f"pick_{lane}"] = pick = Pick(c)
+            unroutable: Value = Const(0)
+            m.d.comb += [pick.base.eq(bases[lane]), pick.turn.eq(item.turn)]
             if c.masks:
-                m.submodules[f"select_{lane}"] = select = Select(w)
-                total = bases[lane] + item.turn
-                m.d.comb += [
-                    select.mask.eq(item.mask),
-                    select.index.eq(
-                        modulo(m, total, item.ways, bound=2 * w, least=1, once=True, name=f"x{lane}")
-                    ),
-                ]
-                position: Value = select.position
+                m.d.comb += [pick.mask.eq(item.mask), pick.ways.eq(item.ways)]
                 unroutable = item.valid & (item.ways == 0)
-            else:
-                total = bases[lane] + item.turn
-                position = modulo(m, total, w, bound=2 * w, least=w, name=f"x{lane}")
-                unroutable = Signal(name=f"routable_{lane}")
             m.submodules[f"uplink_{lane}"] = uplink = Uplink(c)
             stuck = stages.register(
                 stages.register(unroutable, f"stuck_selected_{lane}"), f"stuck_answered_{lane}"
             )
             m.d.comb += [
                 uplink.key.eq(selected.items[lane].key),
-                uplink.position.eq(stages.register(position, f"position_{lane}")),
+                uplink.position.eq(stages.register(pick.position, f"position_{lane}")),
                 out.valid.eq(answered.items[lane].valid),
                 out.lane.eq(answered.items[lane].lane),
                 out.uplink.eq(stages.register(uplink.uplink, f"uplink_{lane}")),

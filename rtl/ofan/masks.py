@@ -3,14 +3,14 @@ Failures)."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal, unsigned
+from amaranth.hdl import Module, Mux, Signal, unsigned
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for
 from models.ofan.config import OfanConfig
 from rtl.common.modulo import modulo
-from rtl.common.select import ones
+from rtl.common.select import counts
 from rtl.common.stage import Stages
 from rtl.ofan.combine import combined_fields
 from rtl.ofan.order import Positions
@@ -161,7 +161,12 @@ class Masks(wiring.Component):
             index_read, set_read = index.read_port(), sets.read_port()
             key = self.i.p.items[lane].key
             destination = modulo(
-                m, key, c.destinations, bound=c.keys, least=c.destinations, name=f"destination{lane}"
+                m,
+                key,
+                c.destinations,
+                bound=c.keys,
+                least=c.destinations,
+                name=f"destination{lane}",
             )
             m.submodules[f"positions{lane}"] = positions = Positions(c)
             m.d.comb += [
@@ -172,8 +177,11 @@ class Masks(wiring.Component):
                 positions.key.eq(beat_set.items[lane].key),
                 positions.uplinks.eq(set_read.data),
             ]
+            some_down = Signal(name=f"some_down{lane}")
+            m.d.comb += some_down.eq(~set_read.data.all())
+            levels = counts(m, set_read.data, some_down, f"counts{lane}")
             ways = Signal(range(c.uplinks + 1), name=f"ways{lane}")
-            m.d.comb += ways.eq(ones(m, set_read.data, f"ones{lane}"))
+            m.d.comb += ways.eq(Mux(some_down, levels[-1], c.uplinks))
             ways_positions = stages.register(ways, f"ways_positions{lane}")
             mask_positions = stages.register(positions.positions, f"mask_positions{lane}")
             turn = modulo(
@@ -191,7 +199,7 @@ class Masks(wiring.Component):
                 item.turn.eq(stages.register(turn, f"turn_{lane}")),
             ]
 
-    def _pass_on(self, m: Module, beat) -> None:  # noqa: ANN001
+    def _pass_on(self, m: Module, beat) -> None:
         m.d.comb += self.o.p.fence.eq(beat.fence)
         for item, counted in zip(self.o.p.items, beat.items, strict=True):
             m.d.comb += [

@@ -83,11 +83,11 @@ class Positions(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self.config
-        b, w = c.uplink_bits, c.uplinks
-        if c.order == "plain" or w == 1:
+        if c.order == "plain" or c.uplinks == 1:
             m.d.comb += self.positions.eq(self.uplinks)
             return m
         assert c.order is not None
+        b, w = c.uplink_bits, c.uplinks
         id1, id2 = _split(m, c, self.key)
         rotated: Value = self.uplinks
         for bit in range(len(id2)):
@@ -108,8 +108,11 @@ class Positions(wiring.Component):
         for bit in range(len(x)):
             stride = 1 << bit
             lower = sum(1 << v for v in range(size) if not v & stride)
+            # What moves is masked by the bit itself: word-wide, where a constant would come apart.
+            moved = Mux(x[bit], Const(lower, size), 0)
+            stays = Mux(x[bit], Const(0, size), Const((1 << size) - 1, size))
+            upward = Cat(Const(0, stride), (value & moved)[: size - stride])
             step = Signal(size, name=f"{name}_{bit}")
-            swapped = (value & lower) << stride | (value >> stride) & lower
-            m.d.comb += step.eq(Mux(x[bit], swapped, value))
+            m.d.comb += step.eq(upward | (value >> stride) & moved | value & stays)
             value = step
         return value

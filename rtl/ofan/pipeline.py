@@ -103,13 +103,13 @@ class Pipeline(wiring.Component):
             keyed.valid.eq(self.i.valid | announce),
             keyed.p.fence.eq(announce),
             self.i.ready.eq(keyed.ready & ~announce),
-            sort_i.payload.eq(stages.register(keyed.p, "keyed")),
         ]
         for lane, request in zip(keyed.p.lanes, self.i.p, strict=True):
             m.d.comb += [
                 lane.valid.eq(request.valid & ~announce),
                 lane.key.eq(self._key(request)),
             ]
+        m.d.comb += sort_i.payload.eq(stages.register(keyed.p, "keyed"))
 
         last = blocks["unsort"].o
         m.d.comb += [
@@ -119,7 +119,7 @@ class Pipeline(wiring.Component):
         ]
         return m
 
-    def _key(self, request):  # noqa: ANN001, ANN202
+    def _key(self, request):
         c = self.config
         if c.destinations == 1 << c.destination_bits:
             return Cat(request.destination, request.size_class)

@@ -101,7 +101,7 @@ class Switch(wiring.Component):
             m.d.comb += [lookup.own_prefix.eq(self.own_prefix) for lookup in self.lookups]
         return m
 
-    def _lanes(self, m: Module, pipe: int, i, o) -> None:  # noqa: ANN001
+    def _lanes(self, m: Module, pipe: int, i, o) -> None:
         c = self.config
         first = pipe * c.lanes_per_pipe
         m.d.comb += [i.valid.eq(self.s_axis_tvalid), o.ready.eq(self.m_axis_tready)]
@@ -116,7 +116,7 @@ class Switch(wiring.Component):
                 self.m_axis_tkeep[lane].eq(o.p[number].valid),
             ]
 
-    def _write_all(self, m: Module, name: str, writes) -> None:  # noqa: ANN001
+    def _write_all(self, m: Module, name: str, writes) -> None:
         m.d.comb += getattr(self, f"{name}_tready").eq(writes[0].ready)
         for write in writes:
             m.d.comb += [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
-from amaranth.lib import memory, stream, wiring
+from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for, integer
@@ -32,7 +32,8 @@ class Advance(wiring.Component):
 
     With failure logic the pointer is ranked among the valid positions, moved on by the group's
     last turn modulo their number, and selected back: `next` is the position behind the one the
-    group's last packet takes. Without it, next = pointer + turn + 1 mod w.
+    group's last packet takes. Where all uplinks are valid both are the identity, and their logic
+    is kept quiet. Without failure logic, next = pointer + turn + 1 mod w.
 
     Args:
         config: an `OfanConfig`.
@@ -60,14 +61,86 @@ class Advance(wiring.Component):
         last: Value = self.pointer
         step: Value = self.turn + 1
         if self.config.masks:
-            levels = counts(m, self.mask)
-            m.d.comb += self.base.eq(rank(m, levels, self.pointer))
-            total = self.base + self.turn
-            index = modulo(m, total, self.ways, bound=2 * w, least=1, once=True)
-            last, step = select(m, levels, index[: bits_for(w)]), Const(1)
+            index = modulo(m, self.base + self.turn, self.ways, bound=2 * w, least=1, once=True)
+            last, step = Signal(bits_for(w), name="last"), Const(1)
+            some_down = Signal()
+            m.d.comb += some_down.eq(self.ways != w)
+            levels = counts(m, self.mask, some_down)
+            index = index[: bits_for(w)]
+            m.d.comb += [
+                self.base.eq(Mux(some_down, rank(m, levels, self.pointer), self.pointer)),
+                last.eq(Mux(some_down, select(m, levels, index), index)),
+            ]
         else:
             m.d.comb += self.base.eq(self.pointer)
         m.d.comb += self.next.eq(modulo(m, last + step, w, bound=2 * w, least=w, name="next"))
+        return m
+
+
+class Match(wiring.Component):
+    """Finds a lane's key among the keys that the batch ahead is about to write. Combinational.
+
+    The keys ahead come bit-sliced, one word of all lanes for each bit of a key, so that one
+    word-wide comparison does a bit of all lanes.
+
+    Args:
+        config: an `OfanConfig`.
+
+    Ports:
+        key (in, key_bits), ahead (in, key_bits words of one bit a lane), writes (in, one bit a
+        lane), match (out, one bit a lane; at most one is set, since a batch's masters differ).
+    """
+
+    def __init__(self, config: OfanConfig) -> None:
+        c = self.config = config
+        lanes = c.lanes_per_pipe
+        super().__init__(
+            {
+                "key": In(unsigned(c.key_bits)),
+                "ahead": In(data.ArrayLayout(lanes, c.key_bits)),
+                "writes": In(lanes),
+                "match": Out(lanes),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        lanes = self.config.lanes_per_pipe
+        match: Value = self.writes
+        for bit, ahead in enumerate(self.ahead):
+            match = match & ~(ahead ^ self.key[bit].replicate(lanes))
+        m.d.comb += self.match.eq(match)
+        return m
+
+
+class Forward(wiring.Component):
+    """The pointer a lane goes on with: the one just written where a key matched, else the one
+    read. Combinational.
+
+    Args:
+        config: an `OfanConfig`.
+
+    Ports:
+        match (in, one bit a lane), written (in, uplink_bits words of one bit a lane: the pointers
+        written, bit-sliced), read (in), pointer (out).
+    """
+
+    def __init__(self, config: OfanConfig) -> None:
+        c = self.config = config
+        b, lanes = c.uplink_bits, c.lanes_per_pipe
+        super().__init__(
+            {
+                "match": In(lanes),
+                "written": In(data.ArrayLayout(lanes, b)),
+                "read": In(unsigned(b)),
+                "pointer": Out(unsigned(b)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        forwarded = Cat((self.match & written).any() for written in self.written)
+        m.d.comb += self.pointer.eq(Mux(self.match.any(), forwarded, self.read))
         return m
 
 
@@ -144,28 +217,33 @@ class Update(wiring.Component):
             routable = item.ways != 0 if c.masks else Const(1)
             m.d.comb += writes[lane].eq(stages.valid[0] & item.master & routable)
             nexts.append(Signal(b, name=f"next_{lane}"))
-        written_keys = [Cat(item.key, writes[n]) for n, item in enumerate(fetched.items)]
-        written = [stages.register(value, f"written_{n}") for n, value in enumerate(nexts)]
+        keys_ahead = [Signal(lanes, name=f"keys_ahead_{bit}") for bit in range(c.key_bits)]
+        written = [Signal(lanes, name=f"nexts_{bit}") for bit in range(b)]
+        for slices, words in (
+            (keys_ahead, [item.key for item in fetched.items]),
+            (written, nexts),
+        ):
+            m.d.comb += [word.eq(Cat(w[bit] for w in words)) for bit, word in enumerate(slices)]
+        written = stages.register(written, "written")
 
         for lane in range(lanes):
             item, out = fetched.items[lane], self.o.p.items[lane]
             read, write = file.read_port(), file.write_port()
             m.submodules[f"advance_{lane}"] = advance = Advance(c)
-            # The write bit takes part in the comparison as one more bit of the key.
-            same = Signal(lanes, name=f"same_{lane}")
-            here = Cat(self.i.p.items[lane].key, Const(1))
-            m.d.comb += same.eq(Cat(here == written_key for written_key in written_keys))
-            forward = stages.register(same, f"forward_{lane}")
-            hit = stages.register(same.any(), f"hit_{lane}")
-            forwarded = Signal(b, name=f"forwarded_{lane}")
-            with m.If(hit):
-                m.d.comb += forwarded.eq(
-                    _any_of(Mux(forward[other], written[other], 0) for other in range(lanes))
-                )
+            m.submodules[f"match_{lane}"] = match = Match(c)
+            m.submodules[f"forward_{lane}"] = forward = Forward(c)
+            m.d.comb += [
+                match.key.eq(self.i.p.items[lane].key),
+                match.ahead.as_value().eq(Cat(keys_ahead)),
+                match.writes.eq(writes),
+                forward.match.eq(stages.register(match.match, f"match_{lane}")),
+                forward.written.as_value().eq(Cat(written)),
+                forward.read.eq(read.data),
+            ]
             m.d.comb += [
                 read.addr.eq(self.i.p.items[lane].key),
                 read.en.eq(stages.advance),
-                advance.pointer.eq(Mux(hit, forwarded, read.data)),
+                advance.pointer.eq(forward.pointer),
                 advance.turn.eq(item.turn),
                 nexts[lane].eq(advance.next),
                 write.addr.eq(item.key),
@@ -181,15 +259,8 @@ class Update(wiring.Component):
                         write.data.eq(first.data),
                         write.en.eq(sweep != 0),
                     ]
-            m.d.comb += [getattr(out, name).eq(getattr(ahead.items[lane], name))
-                         for name in masked_fields(c)]
+            m.d.comb += [
+                getattr(out, name).eq(getattr(ahead.items[lane], name)) for name in masked_fields(c)
+            ]
             m.d.comb += out.base.eq(stages.register(advance.base, f"base_{lane}"))
         return m
-
-
-def _any_of(values) -> Value:  # noqa: ANN001
-    """Return the OR of values of which at most one is not zero."""
-    values = list(values)
-    while len(values) > 1:
-        values = [a | b for a, b in zip(values[::2], values[1::2])] + values[len(values) & ~1 :]
-    return values[0]

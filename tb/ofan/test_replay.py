@@ -147,8 +147,10 @@ def test_idle_lanes_and_pointers_between_calls() -> None:
     whole = replay_batches(config, destination, np.zeros_like(destination), keep)
     assert ((whole == IDLE) == ~keep).all()
     with Replay(config) as switch:
-        parts = [switch.run(destination[i : i + 5], np.zeros(1), keep[i : i + 5])
-                 for i in range(0, 50, 5)]
+        parts = [
+            switch.run(destination[i : i + 5], np.zeros(1), keep[i : i + 5])
+            for i in range(0, 50, 5)
+        ]
     assert (np.concatenate(parts) == whole).all()
 
 

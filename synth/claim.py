@@ -1,0 +1,76 @@
+"""A claim beside what was counted, and how a report of claims is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from synth.table import Table, shown
+
+WITHIN = 0.25
+"""A claim holds if what was counted is at most so much more or less."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One line of the report."""
+
+    where: str
+    """Section of the paper; `-` for what it leaves out."""
+    what: str
+    unit: str
+    paper: float | None
+    """The paper's number, None where it has none."""
+    counted: float | None
+    """What was counted here, None where gates cannot answer."""
+    how: str
+    """`arithmetic`, `mapped` or `fitted`."""
+    why: str = ""
+    """Why the number does not hold, or what it means where the paper has none."""
+
+    @property
+    def verdict(self) -> str:
+        """`yes`, `no, × RATIO`, `not counted`, or `-` where the paper has no number."""
+        if self.paper is None:
+            return "-"
+        if self.counted is None:
+            return "not counted"
+        ratio = self.counted / self.paper
+        return "yes" if abs(ratio - 1) <= WITHIN else f"no, × {ratio:.3g}"
+
+    @property
+    def note(self) -> str:
+        """`why`, where there is something to say."""
+        return "" if self.verdict == "yes" else self.why
+
+
+def claims_table(found: Sequence[Claim]) -> Table:
+    """Return the report as a table without its notes, narrow enough for a terminal."""
+    return Table(
+        title="Ofan's cost: the paper and what was counted (≈ fitted)",
+        headers=["paper", "what", "claimed", "counted", "holds?"],
+        rows=[
+            [
+                claim.where,
+                claim.what,
+                "-" if claim.paper is None else f"{shown(claim.paper)} {claim.unit}",
+                "-"
+                if claim.counted is None
+                else f"{'≈' * (claim.how == 'fitted')}{shown(claim.counted)} {claim.unit}",
+                claim.verdict,
+            ]
+            for claim in found
+        ],
+        numbers=frozenset(("claimed", "counted")),
+    )
+
+
+def notes(found: Sequence[Claim]) -> list[str]:
+    """Return why a number does not hold, and what others mean, a line a row that has something."""
+    return [f"{claim.what}: {claim.note}" for claim in found if claim.note]
+
+
+def claims_page(found: Sequence[Claim]) -> str:
+    """Return the report as Markdown: the table, and the notes as a list."""
+    lines = [f"- {line}\n" for line in notes(found)]
+    return f"{claims_table(found).markdown()}\n{''.join(lines)}"

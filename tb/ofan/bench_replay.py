@@ -1,0 +1,178 @@
+"""How many batches a second the RTL and the vectorized model serve, side by side in one run.
+
+    python -m tb.ofan.bench_replay                              edge-k64 and edge-k8, with a record
+    python -m tb.ofan.bench_replay edge-k64 --batches 10000000  the long comparison
+
+Both serve the same random full batches in turns, 100,000 at a time; every answer is compared, and
+one difference ends the run with exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from models.ofan.config import OfanConfig, preset
+from models.ofan.vectorized import VectorizedOfan
+from rtl.toolchain import ToolError, yosys_version
+from rtl.verilog import BUILD, write_whole
+from tb.ofan.replay import CHUNK, Replay
+from tb.tools import chosen_simulator, verilator
+
+BATCHES = {"edge-k64": 300_000, "edge-k8": 3_000_000}
+"""Batches served when none are asked for: some seconds of each engine."""
+
+RECORD = BUILD / "bench" / "ofan.json"
+
+
+@dataclass
+class Stopwatch:
+    """Adds up the seconds of calls: of the wall clock and of this process's processor time."""
+
+    wall: float = 0.0
+    processor: float = 0.0
+
+    def run(self, call: Callable[[], Any]) -> Any:
+        wall, processor = time.perf_counter(), time.process_time()
+        answer = call()
+        self.wall += time.perf_counter() - wall
+        self.processor += time.process_time() - processor
+        return answer
+
+
+@dataclass
+class Result:
+    """What one preset came to."""
+
+    batches: int
+    differences: int
+    cycles: int
+    rtl: Stopwatch
+    model: Stopwatch
+
+
+def compare(
+    config: OfanConfig, batches: int, seed: int, progress: Callable[[int], object]
+) -> Result:
+    """Serve `batches` random full batches with both engines and count the lanes that differ."""
+    rng = np.random.default_rng(seed)
+    rtl, model = Stopwatch(), Stopwatch()
+    twin = VectorizedOfan(config)
+    differences = done = 0
+    keep = np.ones((CHUNK, config.lanes), np.uint8)
+    with Replay(config) as switch:
+        while done < batches:
+            shape = (min(CHUNK, batches - done), config.lanes)
+            destination = rng.integers(0, config.destinations, shape, np.uint16)
+            size_class = rng.integers(0, config.size_classes, shape, np.uint8)
+            kept = keep[: shape[0]]
+            got = rtl.run(lambda d=destination, t=size_class, k=kept: switch.run(d, t, k))
+            expected = model.run(
+                lambda d=destination, t=size_class: twin.serve_batches(
+                    d + config.destinations * t.astype(np.uint32)
+                )
+            )
+            differences += int((got != expected).sum())
+            done += shape[0]
+            progress(done)
+        return Result(batches, differences, switch.cycles, rtl, model)
+
+
+def records(name: str, result: Result) -> list[dict[str, Any]]:
+    """Return the measurements as records, in the form of the cost records of `synth`."""
+    engine = verilator(chosen_simulator() == "verilator-system")[1]
+    versions = {
+        "verilator": engine,
+        "yosys": yosys_version(),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "machine": _processor(),
+    }
+    rates = {("rtl", "batches"): result.rtl.wall, ("model", "batches"): result.model.wall}
+    rates |= {
+        ("rtl", "batches_processor"): result.rtl.processor,
+        ("model", "batches_processor"): result.model.processor,
+    }
+    rows = [(who, what, result.batches / time, "batch/s") for (who, what), time in rates.items()]
+    rows += [
+        ("rtl", "cycles", result.cycles, "cycle"),
+        ("rtl", "compared", result.batches, "batch"),
+        ("rtl", "differences", result.differences, "lane"),
+    ]
+    common = {"block": "ofan", "preset": name, "versions": versions}
+    return [
+        {**common, "engine": who, "metric": what, "value": value, "unit": unit}
+        for who, what, value, unit in rows
+    ]
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            names = [line.partition(":")[2].strip() for line in file if "model name" in line]
+    except OSError:
+        names = []
+    return names[0] if names else platform.machine()
+
+
+def table(results: dict[str, Result]) -> Table:
+    """Return the measurements as a table; rates are those of the wall clock."""
+    shown = Table("preset", title="batches a second, one core")
+    for column in ("batches", "differences", "RTL", "model", "model / RTL", "RTL, processor time"):
+        shown.add_column(column, justify="right")
+    for name, r in results.items():
+        rtl, model = r.batches / r.rtl.wall, r.batches / r.model.wall
+        shown.add_row(
+            name,
+            f"{r.batches:,}",
+            f"{r.differences:,}",
+            f"{rtl:,.0f}",
+            f"{model:,.0f}",
+            f"{model / rtl:.1f}",
+            f"{r.batches / r.rtl.processor:,.0f}",
+        )
+    return shown
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("presets", nargs="*", default=list(BATCHES))
+    parser.add_argument("--batches", type=int, help="batches of each preset")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    results, rows = {}, []
+    try:
+        configs = {name: preset(name) for name in options.presets}
+        with Progress(transient=True) as progress:
+            for name, config in configs.items():
+                count = options.batches or BATCHES.get(name, CHUNK)
+                task = progress.add_task(name, total=count)
+                results[name] = compare(
+                    config,
+                    count,
+                    options.seed,
+                    lambda done, task=task: progress.update(task, completed=done),
+                )
+                rows += records(name, results[name])
+    except (ValueError, ToolError) as error:
+        print(f"bench_replay: {error}", file=sys.stderr)
+        return 2
+    write_whole(RECORD, json.dumps(rows, indent=1) + "\n")
+    Console().print(table(results))
+    print(f"record: {RECORD}")
+    return int(any(result.differences for result in results.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""The generated Verilog of the switch under cocotb: presets and odd shapes against the model."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.ofan.config import OfanConfig, preset
+from rtl.ofan.masks import write_layout
+from rtl.ofan.switch import Switch
+from rtl.verilog import block_verilog
+from tb.coverage import kind, load
+from tb.ofan.switch_coverage import bins
+from tb.simulator import CocotbError, run_cocotb
+
+MODULE = "tb.ofan.cocotb_switch"
+
+SMALL: dict[str, tuple[OfanConfig, int]] = {
+    # name: (configuration, batches of one test)
+    "edge-k8": (preset("edge-k8"), 1000),
+    "edge-k12": (preset("edge-k12"), 1000),
+    "agg-k12": (preset("agg-k12"), 1000),
+    "pofan4-k16": (preset("pofan4-k16"), 600),
+    "five-uplinks": (
+        OfanConfig(lanes=5, uplinks=5, destinations=9, size_classes=3, ranks_per_stage=1),
+        800,
+    ),
+    "one-of-all": (OfanConfig(lanes=1, uplinks=1, destinations=1, size_classes=1, masks=1), 600),
+    "more-lanes-than-uplinks": (
+        OfanConfig(lanes=8, uplinks=3, destinations=6, masks=1, network="best"),
+        800,
+    ),
+    "no-masks": (
+        OfanConfig(lanes=7, uplinks=7, destinations=20, masks=0, order="plain", init="zero"),
+        800,
+    ),
+    "table": (
+        OfanConfig(
+            lanes=5,
+            uplinks=6,
+            destinations=13,
+            masks=2,
+            lookup="table",
+            host_bits=3,
+            network="odd-even-merge",
+            ranks_per_stage=2,
+        ),
+        800,
+    ),
+    "aligned": (
+        replace(preset("agg-k8"), lookup="aligned", host_bits=2, pipe_lanes=2, masks=3),
+        800,
+    ),
+}
+LARGE: dict[str, tuple[OfanConfig, int]] = {
+    "edge-k64": (preset("edge-k64"), 3000),
+    "agg-k64": (preset("agg-k64"), 600),
+    "edge-k32": (preset("edge-k32"), 600),
+    "pofan4-k64": (preset("pofan4-k64"), 300),
+    "pofan1-k64": (preset("pofan1-k64"), 300),
+}
+CONFIGS = SMALL | LARGE
+
+
+def parameters(name: str, config: OfanConfig, batches: int, **more: Any) -> dict[str, Any]:
+    latency = Switch(config).latency
+    return {
+        "run": name,
+        "config": config,
+        "latency": latency,
+        "batches": batches,
+        "seed": 1,
+        "resets": 8,
+        **more,
+    }
+
+
+# The largest first, so that two workers end at about the same time.
+@pytest.mark.parametrize("name", [*LARGE, *SMALL])
+def test_switch(name: str) -> None:
+    config, batches = CONFIGS[name]
+    given = parameters(name, config, batches)
+    run_cocotb("switch", block_verilog(Switch, config, "switch"), MODULE, given)
+    counted = load()[name]
+    reachable = [bin.name for bin in bins(config, given["latency"])]
+    assert list(counted) == reachable
+    assert all(counted.values())
+
+
+def test_configurations_reach_every_bin() -> None:
+    """Each bin that exists for some configuration exists for one that is run here."""
+
+    def names(config: OfanConfig, latency: int) -> set[str]:
+        return {kind(bin.name) for bin in bins(config, latency)}
+
+    ever = [
+        replace(config, masks=masks, lookup=lookup)
+        for config, _ in CONFIGS.values()
+        for masks in (0, 1)
+        for lookup in ("none", "table", "aligned")
+    ]
+    here = set[str]().union(
+        *(names(config, Switch(config).latency) for config, _ in CONFIGS.values())
+    )
+    assert set[str]().union(*(names(config, 1) for config in ever)) <= here
+    assert {"w odd", "w even", "w no power of two", "group larger than w"} <= here
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="iverilog is not installed")
+def test_icarus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIM", "icarus")
+    config, _ = SMALL["edge-k8"]
+    given = parameters("edge-k8-icarus", config, 400)
+    run_cocotb("switch", block_verilog(Switch, config, "switch"), MODULE, given)
+
+
+FAULTS = {
+    # number in faulty_switch.v: (cocotb test that must see it, what it says)
+    1: ("traffic", "answer 120: not there"),
+    2: ("pauses", r"answer 121: (lane|m_axis_tkeep)"),
+    3: ("pauses", "answer 120: not there"),
+    4: ("pauses", "changed before it was taken"),
+    5: ("pauses", "m_axis_tvalid fell before it was taken"),
+    6: ("traffic", "answer 120: lane 0, .* uplink is"),
+    7: ("traffic", "answer 120: m_axis_tkeep is"),
+    8: ("traffic", "s_axis_tready is 0 though nothing holds it"),
+    9: ("failures", "uplink is"),
+    10: ("resets", "m_axis_tvalid is 1 in reset|no answer is due|latency -?[0-9]+, not 14"),
+}
+
+
+@pytest.mark.parametrize("fault", [0, *FAULTS])
+def test_faults_are_seen(fault: int) -> None:
+    config = OfanConfig(lanes=3, uplinks=4, destinations=4, masks=2)
+    sizes = {
+        "S_BITS": config.lanes * config.request_bits,
+        "M_BITS": config.lanes * config.answer_bits,
+        "W_BITS": write_layout(config).size,
+        "LANES": config.lanes,
+    }
+    outside = Path(__file__).with_name("faulty_switch.v").read_text()
+    for size, number in sizes.items():
+        outside = re.sub(rf"\b{size}\b(?=[-\]])", str(number), outside)
+    verilog = f"{outside}\n{block_verilog(Switch, config, 'inner')}"
+    given = parameters(f"fault-{fault}", config, 400, fault=fault)
+    if not fault:
+        run_cocotb("switch", verilog, MODULE, given)
+        return
+    test, said = FAULTS[fault]
+    with pytest.raises(CocotbError, match=said):
+        run_cocotb("switch", verilog, MODULE, given, test)
+
+
+def test_missing_bin_is_named() -> None:
+    config, _ = SMALL["one-of-all"]
+    given = parameters("too-short", config, 0)
+    said = "too-short: not covered by pauses: .*stall longer than latency"
+    with pytest.raises(CocotbError, match=said):
+        run_cocotb("switch", block_verilog(Switch, config, "switch"), MODULE, given, "pauses")

@@ -1,0 +1,79 @@
+"""`netweave verilog`: what it writes is accepted by the linter and is the same on every run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from netweave import main
+from rtl.export import WAIVERS
+from tb.tools import verilator, verilator_environment
+
+
+def lint(folder: Path, *files: str) -> str:
+    """Return what Verilator has against the files in `folder`, nothing if it accepts them."""
+    program = str(verilator(False)[0] / "verilator")
+    done = subprocess.run(
+        [program, "--lint-only", "-Wall", *files],
+        cwd=folder,
+        env=verilator_environment(False, {}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stderr if done.returncode else ""
+
+
+@pytest.mark.parametrize("preset", ["edge-k4", "edge-k12", "agg-k12", "pofan4-k16", "edge-k64"])
+def test_the_linter_accepts_it(preset: str, tmp_path: Path) -> None:
+    assert main(["verilog", "ofan", "--preset", preset, "-o", str(tmp_path)]) == 0
+    file = f"ofan_{preset}.v"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["netweave.vlt", file]
+    assert lint(tmp_path, "netweave.vlt", file) == ""
+    module = file[:-2].replace("-", "_")
+    assert re.search(rf"^module {module} ?\(", (tmp_path / file).read_text(), re.MULTILINE)
+
+
+def test_no_waiver_is_more_than_needed(tmp_path: Path) -> None:
+    """Each rule is broken by one preset at least."""
+    waived = set(re.findall(r"-rule (\w+)", WAIVERS.read_text()))
+    broken = set()
+    for preset in ("edge-k4", "edge-k12"):
+        main(["verilog", "ofan", "--preset", preset, "-o", str(tmp_path)])
+        broken |= set(re.findall(r"%Warning-(\w+):", lint(tmp_path, f"ofan_{preset}.v")))
+    assert broken == waived
+
+
+def test_every_waiver_has_its_reason() -> None:
+    groups = [group.splitlines() for group in WAIVERS.read_text().split("\n\n")[1:]]
+    assert sum(line.startswith("lint_off") for group in groups for line in group) == 6
+    for first, *_ in groups:
+        assert first.startswith("// ")
+
+
+def test_the_same_bytes_twice(tmp_path: Path) -> None:
+    texts = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        assert main(["verilog", "ofan", "--preset", "edge-k4", "-o", str(folder)]) == 0
+        texts.append([path.read_bytes() for path in sorted(folder.iterdir())])
+    assert texts[0] == texts[1]
+
+
+def test_the_header_tells_the_ports(tmp_path: Path) -> None:
+    assert main(["verilog", "ofan", "--preset", "edge-k4", "-o", str(tmp_path)]) == 0
+    head = (tmp_path / "ofan_edge-k4.v").read_text().splitlines()[:4]
+    assert head[0].startswith("// ofan_edge_k4, made by netweave: Ofan for 2 lanes and 2 uplinks")
+    assert "lane l at [l*4 +: 4] and [l*2 +: 2]" in head[2]
+
+
+def test_bad_input_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verilog", "ofan", "--preset", "edge-k5", "-o", str(tmp_path / "new")]) == 2
+    assert capsys.readouterr().err.startswith("netweave: preset must be one of ")
+    (tmp_path / "file").write_text("")
+    assert main(["verilog", "ofan", "--preset", "edge-k4", "-o", str(tmp_path / "file")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
