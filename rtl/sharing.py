@@ -13,68 +13,61 @@ _MODULE = re.compile(r"^module (\S+) ?\((.*?)^endmodule\n", re.DOTALL | re.MULTI
 _INSTANCE = re.compile(r"^  (\S+) +(\S+ +\(\n)((?:    \..*\n)+)", re.MULTILINE)
 _GENERATED_PORT = re.compile(r"\\port\$\d+\$\d+ ")
 _GENERATED_NET = re.compile(r"\\\$[a-z]\S* ")
+_GENERATED = re.compile(f"{_GENERATED_PORT.pattern}|{_GENERATED_NET.pattern}")
 
 
 def share_modules(verilog: str) -> str:
     """Return the same design with one module for all that are the same but for their names.
 
     Names that Yosys and Amaranth number through the whole design (nets that Yosys makes, ports that
-    stand for a part of a wider signal) are numbered within their module first. A shared module
-    has the path of its first instance, less that instance's number.
+    stand for a part of a wider signal) are numbered within their module first. A shared module has
+    the path of its first instance, less that instance's number.
     """
     bodies = {name: f"({body}" for name, body in _MODULE.findall(verilog)}
-    ports: dict[str, dict[str, str]] = {}
-    for name, body in bodies.items():
-        found = dict.fromkeys(_GENERATED_PORT.findall(body.partition(";")[0]))
-        ports[name] = {old: f"part_{number} " for number, old in enumerate(found)}
-        body = _GENERATED_PORT.sub(lambda m, new=ports[name]: new.get(m[0], m[0]), body)
-        nets = {
-            old: rf"\$net_{number} "
-            for number, old in enumerate(dict.fromkeys(_GENERATED_NET.findall(body)))
-        }
-        bodies[name] = _GENERATED_NET.sub(lambda m, new=nets: new[m[0]], body)
-
-    def instance(match: re.Match[str], kinds: dict[str, str]) -> str:
-        kind, head, connections = match.groups()
-        for old, new in ports.get(kind, {}).items():
-            connections = connections.replace(f".{old}", f".{new}")
-        return f"  {kinds.get(kind, kind)}  {head}{connections}"
-
-    bodies = {
-        name: _INSTANCE.sub(lambda match: instance(match, {}), body)
+    ports = {
+        name: _numbered("\\part_", _GENERATED_PORT.findall(body.partition(";")[0]))
         for name, body in bodies.items()
     }
-    kinds = {name: name for name in bodies}
+    for name, body in bodies.items():
+        nets = ports[name] | _numbered("\\$net_", _GENERATED_NET.findall(body))
+        body = _GENERATED.sub(lambda found, new=nets: new.get(found[0], found[0]), body)
+        bodies[name] = _instances(body, {}, ports)
+    shared: set[str] = set()
     while True:
         first: dict[str, str] = {}
-        alike = {name: first.setdefault(body, name) for name, body in bodies.items()}
-        shared = {name: kind for name, kind in alike.items() if name != kind}
-        if not shared:
+        kinds = {name: first.setdefault(body, name) for name, body in bodies.items()}
+        if len(first) == len(bodies):
             break
-        kinds = {name: shared.get(kind, kind) for name, kind in kinds.items()}
-        bodies = {
-            name: _INSTANCE.sub(lambda m: f"  {shared.get(m[1], m[1])}  {m[2]}{m[3]}", body)
-            for name, body in bodies.items()
-            if name not in shared
-        }
-    titles = _titles(bodies, set(kinds.values()) & _repeated(kinds))
+        shared |= {kind for name, kind in kinds.items() if name != kind}
+        bodies = {name: _instances(body, kinds, {}) for body, name in first.items()}
+    titles = _titles(list(bodies), shared)
     return "\n".join(
-        f"module {titles[name]} "
-        + _INSTANCE.sub(lambda m: f"  {titles.get(m[1], m[1])}  {m[2]}{m[3]}", body)
-        + "endmodule\n"
+        f"module {titles[name]} {_instances(body, titles, {})}endmodule\n"
         for name, body in bodies.items()
     )
 
 
-def _repeated(kinds: dict[str, str]) -> set[str]:
-    uses = list(kinds.values())
-    return {kind for kind in kinds if uses.count(kind) > 1}
+def _numbered(prefix: str, names: list[str]) -> dict[str, str]:
+    """Return a new name for each of `names`, numbered in the order in which they first appear."""
+    return {name: f"{prefix}{number} " for number, name in enumerate(dict.fromkeys(names))}
 
 
-def _titles(bodies: dict[str, str], shared: set[str]) -> dict[str, str]:
-    """Return a module name for each kind: shared ones lose the number of their first instance."""
+def _instances(body: str, kinds: dict[str, str], ports: dict[str, dict[str, str]]) -> str:
+    """Return a module's text with its instances' kinds, and the ports of those, renamed."""
+
+    def renamed(instance: re.Match[str]) -> str:
+        kind, head, connections = instance.groups()
+        for old, new in ports.get(kind, {}).items():
+            connections = connections.replace(f".{old}", f".{new}")
+        return f"  {kinds.get(kind, kind)}  {head}{connections}"
+
+    return _INSTANCE.sub(renamed, body)
+
+
+def _titles(names: list[str], shared: set[str]) -> dict[str, str]:
+    """Return a title for each module: shared ones lose the number of their first instance."""
     titles: dict[str, str] = {}
-    for name in bodies:
+    for name in names:
         title = re.sub(r"\$\d+$", "", name)
         title = re.sub(r"_?\d+$", "", title) if name in shared else title
         titles[name] = title if title not in titles.values() else name

@@ -88,7 +88,7 @@ _TABLE = (
     ("masks-index-write-hits-set", "ofan/masks.py", "set_write.en.eq(changing & change.select)",
      "set_write.en.eq(changing)", _O + "test_masks.py::test_masks_is_its_model"),
     ("masks-index-by-key", "ofan/masks.py", "index_read.addr.eq(destination)",
-     "index_read.addr.eq(key)", _O + "test_masks.py::test_masks_is_its_model"),
+     "index_read.addr.eq(key)", _O + "test_masks.py::test_all_uplinks_fail_and_come_back[0]"),
     ("masks-down-after-reset", "ofan/masks.py", "set_write.data.eq(-1)", "set_write.data.eq(0)",
      _O + "test_masks.py::test_named_batches[8-3-1]"),
     ("masks-sweep-an-entry-short", "ofan/masks.py", "set_write.en.eq(sweep < c.masks)",

@@ -1,4 +1,5 @@
-"""Stage 3 of Ofan's pipeline: the pointer file, one fetch-and-advance a master (seed appendix I)."""
+"""Stage 3 of Ofan's pipeline: the pointer file, one fetch-and-advance a master (seed
+appendix I)."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ design.il
 _BOUNDED = """
 {prepare}
 chformal -lower
-opt -full
+opt -full -noff -keepdc
 sat -verify -prove-asserts -set-assumes -tempinduct-baseonly -maxsteps {depth} {show} \
 -dump_vcd trace.vcd top
 """
