@@ -1,4 +1,4 @@
-# Every target sets up what it needs in .venv first (setup.sh). PRESET, SIM and YOSYS are options.
+# Every target sets up what it needs in .venv first (setup.sh). PRESET, SIM and NETWEAVE_YOSYS are options.
 PRESET ?= edge-k64
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 .PHONY: demo test verilog synth claims lint formal docs bench clean
@@ -12,7 +12,7 @@ claims: .venv/base ; netweave claims
 lint: .venv/lint ; ruff check && ruff format --check && pyright --warnings
 formal: .venv/test ; pytest -m formal
 docs: .venv/docs ; sphinx-build -W -q -b html docs docs/_build && sphinx-build -W -q -b doctest docs build/doctest
-bench: .venv/base ; python -m tb.speed
+bench: .venv/base ; python -m tb.ofan.bench_replay
 clean: ; rm -rf build docs/_build
 
 .venv/%: pyproject.toml constraints.txt setup.sh ; @./setup.sh $*

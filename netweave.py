@@ -175,8 +175,8 @@ def cosim_ofan(
         say(first_line(error))
         raise typer.Exit(1) from None
     say(
-        f"{done.batches:,} batches, {done.packets:,} packets, {done.cycles:,} cycles, no difference "
-        f"from the golden model; {done.batches / done.seconds:,.0f} batches/s"
+        f"{done.batches:,} batches, {done.packets:,} packets, {done.cycles:,} cycles, "
+        f"no difference from the golden model; {done.batches / done.seconds:,.0f} batches/s"
     )
     say(f"coverage: {done.coverage}")
 

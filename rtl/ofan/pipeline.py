@@ -42,9 +42,9 @@ class Pipeline(wiring.Component):
     write ┴──── a fence goes along ──┘
     ```
 
-    A write of the mask tables takes one slot between two batches: every batch accepted before it
-    sees the old sets of valid uplinks, every batch accepted after it the new ones. One write is
-    under way at a time.
+    A write of the mask tables takes one slot between two batches, in the cycle in which its valid
+    rises: every batch accepted before sees the old sets of valid uplinks, every later one the new
+    ones. One write is under way at a time; its ready comes when its fence has reached the tables.
 
     Args:
         config: an `OfanConfig`.

@@ -37,8 +37,9 @@ class Switch(wiring.Component):
             its answers; lane l at bits [l·B +: B], uplink in the low bits, the unroutable flag on
             top; tkeep as it came in (with a lookup: less the packets that are not northbound).
         s_mask_tdata, s_mask_tvalid, s_mask_tready (with `masks` > 0): a change of the valid
-            uplinks, laid out as `rtl.ofan.masks.write_layout`; batches accepted before it see the
-            old sets, batches accepted after it the new ones.
+            uplinks, laid out as `rtl.ofan.masks.write_layout`. It is in force from the cycle in
+            which tvalid rises: batches accepted before that cycle see the old sets, all others
+            the new ones, also those accepted before tready, which comes when it is written.
         s_prefix_tdata, s_prefix_tvalid, s_prefix_tready (lookup "table"): an entry of the table,
             laid out as `rtl.ofan.lookup.prefix_layout`.
         own_prefix [prefix_bits] (lookup "aligned").

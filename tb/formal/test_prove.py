@@ -38,7 +38,7 @@ def test_induction_finds_the_same() -> None:
 
 
 def test_failed_induction_is_no_proof() -> None:
-    """True in every run, since the value stays 0; but from 1, which never comes, it would not be."""
+    """True in every run, where the value stays 0; not from 1, which never comes."""
     bench = Bench()
     value = Signal(4, name="value_register")
     bench.m.d.sync += value.eq(value + value)

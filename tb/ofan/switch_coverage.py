@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from models.ofan.config import OfanConfig
 from models.ofan.masks import MaskWrite
@@ -105,6 +106,28 @@ def _resets(c: OfanConfig, latency: int) -> Rows:
     )
 
 
+@dataclass(frozen=True)
+class Cycle:
+    """What the ports of the switch showed in one cycle, and what was known of it."""
+
+    offered: bool
+    """s_axis_tvalid."""
+    taken: bool
+    """s_axis_tready."""
+    answer: bool
+    """m_axis_tvalid."""
+    answer_taken: bool
+    """m_axis_tready."""
+    writing: bool
+    """s_mask_tvalid."""
+    sweeping: bool
+    """The memories are being initialised."""
+    in_flight: int
+    """Batches inside, before this cycle's handshakes."""
+    undisturbed: int
+    """Cycles since something was last held back."""
+
+
 class SwitchCoverage(Coverage):
     """Counts what a bench sees go into and out of the switch."""
 
@@ -120,6 +143,8 @@ class SwitchCoverage(Coverage):
         """Forget what went in: a reset has come."""
         self._last: dict[tuple[int, int], int] = {}
         self._stuck: set[tuple[int, int]] = set()
+        self._stalled_for = 0
+        self._worked = self._drained = False
 
     def entered(self, cycle: int, disturbed: int, batch: Answers, model: Reference) -> None:
         """Count a batch that enters the pipes in `cycle`; the last cycle in which something was
@@ -177,6 +202,33 @@ class SwitchCoverage(Coverage):
         """Count a change of the masks, before `model` has it."""
         if in_flight:
             self.hit("write in mid-traffic")
-        if change.select and model.masks[change.address] != change.value:
-            if change.address in model.numbers:
-                self.hit("mask in use rewritten")
+        rewritten = change.select and model.masks[change.address] != change.value
+        if rewritten and change.address in model.numbers:
+            self.hit("mask in use rewritten")
+
+    def cycle(self, now: Cycle) -> None:
+        """Count what the handshakes of one cycle show."""
+        stalled = now.answer and not now.answer_taken
+        held_back = now.offered and not now.taken
+        self._stalled_for = self._stalled_for + 1 if stalled else 0
+        seen = {
+            "input idle": now.taken and not now.offered and now.in_flight > 0,
+            "output stalled": stalled,
+            "stall and idle at once": stalled and not now.offered,
+            "batch taken during a stall": stalled and now.offered and now.taken,
+            "stall longer than latency": self._stalled_for > self.latency,
+            "input stalled": held_back,
+            "batches wait for the sweep": held_back and now.sweeping,
+            "input held back, output free": (
+                held_back and now.writing and not stalled and not now.sweeping
+            ),
+            "write during a stall": now.writing and stalled,
+            "write and batch at once": now.writing and now.offered,
+            "pipeline full": now.in_flight == self.latency and now.undisturbed > self.latency,
+            "drained and refilled": now.in_flight > 0 and self._drained,
+        }
+        for name, happened in seen.items():
+            if happened:
+                self.hit(name)
+        self._worked |= now.in_flight > 0
+        self._drained = self._worked and not now.in_flight

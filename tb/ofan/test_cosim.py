@@ -28,7 +28,7 @@ def cosim(trace: str, *more: str) -> int:
 
 def test_agrees(trace: str, capfd: Any) -> None:
     assert cosim(trace, "--seed", "3") == 0
-    out, err = capfd.readouterr()
+    err = capfd.readouterr().err
     said = [line for line in err.splitlines() if line.startswith("netweave: ")]
     batches = len({line.split(",")[0] for line in Path(trace).read_text().splitlines()[1:]})
     packets = len(Path(trace).read_text().splitlines()) - 1

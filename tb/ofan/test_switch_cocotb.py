@@ -15,7 +15,7 @@ from rtl.ofan.masks import write_layout
 from rtl.ofan.switch import Switch
 from rtl.verilog import block_verilog
 from tb.coverage import kind, load
-from tb.ofan.switch_coverage import bins
+from tb.ofan.switch_coverage import TESTS, bins
 from tb.simulator import CocotbError, run_cocotb
 
 MODULE = "tb.ofan.cocotb_switch"
@@ -109,6 +109,18 @@ def test_configurations_reach_every_bin() -> None:
     )
     assert set[str]().union(*(names(config, 1) for config in ever)) <= here
     assert {"w odd", "w even", "w no power of two", "group larger than w"} <= here
+
+
+def test_the_page_tells_every_bin() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "verification.md").read_text()
+    told = set(re.findall(r"^\| (\w+) \| ([^|]+) \| ([^|]+) \|$", page, re.MULTILINE))
+    counted = {
+        (bin.test, kind(bin.name), bin.meaning)
+        for config, _ in CONFIGS.values()
+        for bin in bins(config, Switch(config).latency)
+    }
+    assert counted <= told
+    assert {row for row in told if row[0] in TESTS} <= counted
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="iverilog is not installed")
