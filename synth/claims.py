@@ -110,7 +110,7 @@ def _totals(n: Numbers) -> Iterator[Claim]:
         "GE",
         127_000,
         n.add(BARE, "total, paper", TOTAL),
-        "The access network of the pointer file is most of it; pipeline registers come next.",
+        "The access network of the pointer file is most of it.",
     )
     yield _claim(
         "I",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from amaranth.hdl import Module, Signal
@@ -187,13 +188,8 @@ def test_the_parts_of_a_memory_add_up_to_the_whole(reads: int, writes: int) -> N
     assert parts.fit is None
     whole = mapped(16, 3, reads, writes)
     total = parts.storage + parts.read + parts.write
-    assert total == Cost(
-        logic=pytest.approx(whole.logic),
-        gating=whole.gating,
-        flops=whole.flops,
-        storage=16 * 3,
-        depth=whole.depth,
-    )
+    assert total.logic == pytest.approx(whole.logic)
+    assert replace(total, logic=whole.logic) == whole
     assert parts.read.logic >= reads * 3 * 15  # each path selects one of 16 words of 3 bits
 
 
