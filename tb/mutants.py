@@ -57,8 +57,8 @@ _TABLE = (
 
     ("stage-valid-not-reset", "common/stage.py", 'Signal(name=f"valid_{stage}")',
      'Signal(name=f"valid_{stage}", reset_less=True)', _STAGES),
-    ("stage-payload-moves-in-stall", "common/stage.py", "with self._m.If(self.advance):",
-     "with self._m.If(self.advance | 1):", _RULES),
+    ("stage-payload-moves-in-stall", "common/stage.py", "self._m.If(self.advance & Value",
+     "self._m.If(Value", _RULES),
     ("stage-valid-moves-in-stall", "common/stage.py", "with m.If(self.advance):",
      "with m.If(self.advance | 1):", _STAGES),
     ("stage-ready-ignores-sweep", "common/stage.py", "self.advance & Value.cast(enabled)",

@@ -45,15 +45,16 @@ class Stages:
             for stage, valid in enumerate(self.valid):
                 m.d.sync += valid.eq(self.valid[stage - 1] if stage else self.accept)
 
-    def register(self, value: Any, name: str = "q") -> Any:
+    def register(self, value: Any, name: str = "q", enable: ValueLike = 1) -> Any:
         """Return `value` one stage later: a reset-less register that moves with the block.
 
-        A list becomes a list of registers; a structure keeps its layout, in one register.
+        A list becomes a list of registers; a structure keeps its layout, in one register. Where
+        `enable` is 0 the register keeps what it had: for what nobody looks at then.
         """
         if isinstance(value, list):
-            return [self.register(part, f"{name}_{n}") for n, part in enumerate(value)]
+            return [self.register(part, f"{name}_{n}", enable) for n, part in enumerate(value)]
         shape = value.shape() if isinstance(value, data.View) else Value.cast(value).shape()
         q = Signal(shape, name=name, reset_less=True)
-        with self._m.If(self.advance):
+        with self._m.If(self.advance & Value.cast(enable)):
             self._m.d.sync += q.eq(value)
         return q

@@ -24,9 +24,9 @@ def turn_bits(c: OfanConfig) -> int:
 
 def masked_fields(c: OfanConfig) -> dict[str, object]:
     """Fields of a packet that knows its uplinks: `turn` replaces the position in the group (it is
-    that position modulo the number of valid uplinks), `mask` has bit i set if the uplink at
-    position i of the pointer's order is valid, and `ways` counts them. Without failure logic
-    (`masks=0`) there is no `mask` and no `ways`."""
+    that position modulo the number of valid uplinks), `ways` counts those, and `mask` has bit i set
+    if the uplink at position i of the pointer's order is one (no meaning where all are). Without
+    failure logic (`masks=0`) there is no `mask` and no `ways`."""
     fields = combined_fields(c)
     del fields["position"]
     fields["turn"] = unsigned(turn_bits(c))
@@ -183,7 +183,9 @@ class Masks(wiring.Component):
             ways = Signal(range(c.uplinks + 1), name=f"ways{lane}")
             m.d.comb += ways.eq(Mux(some_down, levels[-1], c.uplinks))
             ways_positions = stages.register(ways, f"ways_positions{lane}")
-            mask_positions = stages.register(positions.positions, f"mask_positions{lane}")
+            mask_positions = stages.register(
+                positions.positions, f"mask_positions{lane}", enable=some_down
+            )
             turn = modulo(
                 m,
                 beat_positions.items[lane].position,

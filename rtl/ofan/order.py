@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -50,8 +50,14 @@ class Uplink(wiring.Component):
             return m
         assert c.order is not None
         id1, id2 = _split(m, c, self.key)
+        # P as one constant of w bits for each bit of a port, read at the position.
+        columns = [
+            sum((port >> bit & 1) << i for i, port in enumerate(c.order)) for bit in range(b)
+        ]
         looked_up = Signal(b)
-        m.d.comb += looked_up.eq(Array(Const(port, b) for port in c.order)[self.position])
+        m.d.comb += looked_up.eq(
+            Cat(Const(column, w).bit_select(self.position, 1) for column in columns)
+        )
         mixed = Signal(b)
         m.d.comb += mixed.eq(looked_up ^ id1)
         kept = mixed if w == 1 << b else Mux(mixed < w, mixed, looked_up)

@@ -175,7 +175,9 @@ class Reference:
             beats["combine"].append(counted | {"position": member.position})
             masked = counted
             if c.masks:
-                masked = masked | {"ways": len(valid), "mask": sum(1 << i for i in valid)}
+                masked = masked | {"ways": len(valid)}
+                if len(valid) < c.uplinks:  # the mask has no meaning where all are valid
+                    masked = masked | {"mask": sum(1 << i for i in valid)}
             if valid:
                 masked = masked | {"turn": member.position % len(valid)}
             beats["masks"].append(masked)

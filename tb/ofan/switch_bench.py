@@ -9,12 +9,11 @@ schedule ► Source s_mask ├──► switch ──► m_axis ──► compar
            Source s_prefix                     └── stream rules, latency, throughput
 ```
 
-When does a change of the masks take effect? The pipeline lets nothing in in the cycle in which a
-write is first offered on s_mask and sends a fence in instead; so batches that entered the pipeline
-before the offer see the old sets, all later ones the new sets, and no batch enters together with a
-write. The write is taken (tready) only when the fence reaches the mask tables, some cycles later:
-batches taken meanwhile see the new sets already. With a lookup, the batch that waits in it when the
-write is offered also sees the new sets. An entry of the lookup table holds for the batches taken in
+When does a change of the masks take effect? The switch takes no batch in the cycle in which a write
+is first offered on s_mask and sends a fence in instead; so batches taken before the offer see the
+old sets, all later ones the new sets, and no batch is taken together with a write. The write is
+taken (tready) only when the fence reaches the mask tables, some cycles later: batches taken
+meanwhile see the new sets already. An entry of the lookup table holds for the batches taken in
 later cycles than the entry.
 """
 
@@ -83,7 +82,7 @@ class SwitchBench:
         self.expected: deque[tuple[int, int, Answers]] = deque()
         """Of each batch in flight: cycle taken, cycles disturbed until then, what must come out."""
         self.swept_at = self.cycle + self._sweep + 1
-        self._waiting: tuple[int, int, tuple[Packet, ...]] | None = None  # in the lookup
+        self._in_lookup = False  # a batch may wait in the lookup, and a write waits for it
         self._held: tuple[int, int] | None = None  # the answer that waited in the last cycle
         self._announced = False  # the write on s_mask has its fence on the way
         self._disturbed, self._last_disturbed = 0, self.cycle
@@ -94,7 +93,7 @@ class SwitchBench:
     @property
     def in_flight(self) -> int:
         """Batches inside the switch."""
-        return len(self.expected) + (self._waiting is not None)
+        return len(self.expected)
 
     @property
     def answer_waits(self) -> bool:
@@ -204,7 +203,8 @@ class SwitchBench:
         self._cover(s_ready, m_valid, m_ready)
         self._answer(m_valid, m_ready)
         assert s_ready or excused, f"cycle {self.cycle}: s_axis_tready is 0 though nothing holds it"
-        self._accept(s_ready)
+        written = self._after_write == self.cycle + 1
+        self._accept(s_ready, stalled or written or self.cycle < self.swept_at)
         if self.prefixes and self.prefixes.beat and dut.s_prefix_tready.value:
             write = self.prefixes.take()
             self.model.table.write(write.prefix, write.destination)
@@ -235,7 +235,7 @@ class SwitchBench:
             self._announced, self._write_waits, holds = False, 0, True
             self._after_write = self.cycle + 1
         elif not stalled and self.cycle >= self.swept_at:
-            self._announced = True
+            self._announced |= not self._in_lookup
             self._write_waits += 1
             assert self._write_waits <= self.latency + SLACK, (
                 f"cycle {self.cycle}: a write waits on s_mask for {self._write_waits} cycles"
@@ -282,26 +282,20 @@ class SwitchBench:
             )
         raise AssertionError(f"{where}: m_axis_tdata has unknown bits: {unknown & want.care:#x}")
 
-    def _accept(self, s_ready: bool) -> None:
-        """Follow s_axis and what waits in the lookup, in the order in which both move."""
-        if s_ready and self._waiting:
-            self._enter(*self._waiting)
-            self._waiting = None
+    def _accept(self, s_ready: bool, stuck: bool) -> None:
+        """Follow s_axis; `stuck` says that the pipeline may have taken nothing from a lookup."""
         if not s_ready or self.batches.beat is None:
+            self._in_lookup &= stuck
             return
         beat: Batch = self.batches.take()
         self.taken += 1
-        self._waiting = self.cycle, self._disturbed, self.model.look_up(beat.packets)
-        if len(self._waiting[2]) < len(beat.packets):
+        self._in_lookup = self.config.lookup != "none"
+        packets = self.model.look_up(beat.packets)
+        if len(packets) < len(beat.packets):
             self.coverage.hit("not northbound")
-        if self.config.lookup == "none":
-            self._enter(*self._waiting)
-            self._waiting = None
-
-    def _enter(self, taken: int, disturbed: int, packets: tuple[Packet, ...]) -> None:
         answers = self.model.answer(packets)
         self.coverage.entered(self.cycle, self._last_disturbed, answers, self.model)
-        self.expected.append((taken, disturbed, answers))
+        self.expected.append((self.cycle, self._disturbed, answers))
 
     def _cover(self, s_ready: bool, m_valid: bool, m_ready: bool) -> None:
         self.coverage.cycle(

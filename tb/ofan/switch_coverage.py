@@ -147,7 +147,7 @@ class SwitchCoverage(Coverage):
         self._worked = self._drained = False
 
     def entered(self, cycle: int, disturbed: int, batch: Answers, model: Reference) -> None:
-        """Count a batch that enters the pipes in `cycle`; the last cycle in which something was
+        """Count a batch that is taken in `cycle`; the last cycle in which something was
         held back is `disturbed`."""
         c = self.config
         uses: Counter[tuple[int, int]] = Counter()

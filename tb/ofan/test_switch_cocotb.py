@@ -159,7 +159,7 @@ def test_faults_are_seen(fault: int) -> None:
     for size, number in sizes.items():
         outside = re.sub(rf"\b{size}\b(?=[-\]])", str(number), outside)
     verilog = f"{outside}\n{block_verilog(Switch, config, 'inner')}"
-    given = parameters(f"fault-{fault}", config, 400, fault=fault)
+    given = parameters(f"fault-{fault}", config, 400, fault=fault, scratch=True)
     if not fault:
         run_cocotb("switch", verilog, MODULE, given)
         return
@@ -170,7 +170,7 @@ def test_faults_are_seen(fault: int) -> None:
 
 def test_missing_bin_is_named() -> None:
     config, _ = SMALL["one-of-all"]
-    given = parameters("too-short", config, 0)
+    given = parameters("too-short", config, 0, scratch=True)
     said = "too-short: not covered by pauses: .*stall longer than latency"
     with pytest.raises(CocotbError, match=said):
         run_cocotb("switch", block_verilog(Switch, config, "switch"), MODULE, given, "pauses")
