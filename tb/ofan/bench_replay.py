@@ -1,6 +1,7 @@
 """How many batches a second the RTL and the vectorized model serve, side by side in one run.
 
-    python -m tb.ofan.bench_replay                              edge-k64 and edge-k8, with a record
+    python -m tb.ofan.bench_replay                              edge-k64, the same without failure
+                                                                logic, and edge-k8, with a record
     python -m tb.ofan.bench_replay edge-k64 --batches 10000000  the long comparison
 
 Both serve the same random full batches in turns, 100,000 at a time; every answer is compared, and
@@ -30,7 +31,7 @@ from rtl.verilog import BUILD, write_whole
 from tb.ofan.replay import CHUNK, Replay
 from tb.tools import chosen_simulator, verilator
 
-BATCHES = {"edge-k64": 300_000, "edge-k8": 3_000_000}
+BATCHES = {"edge-k64": 300_000, "edge-k64:masks=0": 300_000, "edge-k8": 3_000_000}
 """Batches served when none are asked for: some seconds of each engine."""
 
 RECORD = BUILD / "bench" / "ofan.json"
@@ -145,6 +146,14 @@ def table(results: dict[str, Result]) -> Table:
     return shown
 
 
+def _config(name: str) -> OfanConfig:
+    """Return a preset, or PRESET:masks=0 for one without failure logic."""
+    base, _, rest = name.partition(":")
+    if rest not in ("", "masks=0"):
+        raise ValueError(f"preset must be NAME or NAME:masks=0, not {name!r}")
+    return preset(base, masks=0) if rest else preset(base)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("presets", nargs="*", default=list(BATCHES))
@@ -153,7 +162,7 @@ def main() -> int:
     options = parser.parse_args()
     results, rows = {}, []
     try:
-        configs = {name: preset(name) for name in options.presets}
+        configs = {name: _config(name) for name in options.presets}
         with Progress(transient=True) as progress:
             for name, config in configs.items():
                 count = options.batches or BATCHES.get(name, CHUNK)
