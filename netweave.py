@@ -6,6 +6,7 @@ input ends with exit code 2 and one line on stderr, an interrupt with 130.
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -43,10 +44,14 @@ app.add_typer(verilog, name="verilog", help="Write a block as Verilog.")
 
 def whole(text: str) -> int:
     """Read an integer option, so that what is no integer is named with its value."""
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"must be an integer, not {text!r}") from None
+    from models.common.check import parse_integer
+    from models.common.errors import quoted
+
+    digits = str(text).removeprefix("-")  # a default comes as the integer it is
+    value = parse_integer(digits)
+    if value is None:
+        raise typer.BadParameter(f"must be an integer, not {quoted(text)}")
+    return value if digits == str(text) else -value
 
 
 number = partial(typer.Option, parser=whole, metavar="INTEGER")
@@ -144,7 +149,11 @@ def sim_ofan(
         Replay(config).close()  # builds the library, which the time below is not to include
     else:
         from models.ofan.vectorized import route as run
-    with replacing(out) as beside, progress_bar(f"{engine} {preset}", packets.batches) as progress:
+    inputs = (trace, failures)
+    with (
+        replacing(out, inputs) as beside,
+        progress_bar(f"{engine} {preset}", packets.batches) as progress,
+    ):
         started = time.perf_counter()
         uplink = run(config, packets, events, progress)
         seconds = time.perf_counter() - started
@@ -209,10 +218,14 @@ def trace_ofan(
     from models.fabric.fattree import FatTree, parse_switch
     from models.fabric.hosts import DELAY
     from models.ofan.config import parse_init, parse_order
+    from models.ofan.order import check_permutation
     from models.ofan.trace import write_trace
     from models.ofan.traffic import switch_trace
 
     tree = FatTree(radix)
+    ports = None if order is None else parse_order(order)
+    if isinstance(ports, tuple):
+        check_permutation(ports, radix // 2)
     layer, number = parse_switch(switch, tree)
     if connections is not None and permutation is None:
         matrix = read_connections(connections, tree.hosts)
@@ -222,7 +235,7 @@ def trace_ofan(
         raise ValueError("connections or permutation must be given, one of the two")
     if is_parquet(out):
         need_pyarrow(out)
-    with replacing(out) as beside:
+    with replacing(out, (connections,)) as beside:
         made = switch_trace(
             tree,
             matrix,
@@ -230,7 +243,7 @@ def trace_ofan(
             number,
             packets=packets,
             delay=DELAY if delay is None else delay,
-            order=None if order is None else parse_order(order),
+            order=ports,
             init=0 if init is None else parse_init(init),
         )
         write_trace(beside, made, parquet=is_parquet(out))
@@ -294,13 +307,16 @@ def progress_bar(what: str, batches: int) -> Iterator[Callable[[int], None]]:
 
 def say(text: str) -> None:
     """Tell the user something beside the output."""
-    typer.echo(f"netweave: {text}", err=True)
+    line = text.replace("\n", "\\n")
+    typer.echo(f"netweave: {line}", err=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 0, 2 for bad input, 130 for an interrupt."""
     from rtl.toolchain import ToolError
 
+    # A kill cleans up as an interrupt does: nothing half-written is left.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     words = None if arguments is None else list(arguments)
     try:
         return app(words, prog_name="netweave", standalone_mode=False) or 0
@@ -309,7 +325,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, ToolError) as error:
         say(str(error))
     except OSError as error:
-        say(f"{error.filename}: {(error.strerror or str(error)).lower()}")
+        reason = (error.strerror or str(error)).lower()
+        say(f"{error.filename}: {reason}" if error.filename else f"output: {reason}")
     except Exception as error:
         # What typer raises for bad usage is a class of click's or one of its own, by version.
         message = getattr(error, "format_message", None)

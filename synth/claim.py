@@ -47,7 +47,7 @@ class Claim:
 def claims_table(found: Sequence[Claim]) -> Table:
     """Return the report as a table without its notes, narrow enough for a terminal."""
     return Table(
-        title="Ofan's cost: the paper and what was counted (≈ fitted)",
+        title=f"Ofan's cost: the paper and what was counted (≈ fitted; holds within {WITHIN:.0%})",
         headers=["paper", "what", "claimed", "counted", "holds?"],
         rows=[
             [

@@ -12,7 +12,7 @@ from rtl.ofan.combine import Combine
 from rtl.ofan.sort import Sort
 from rtl.verilog import BUILD
 from synth.ge import price
-from synth.ofan import TOTAL, Progress, price_preset
+from synth.ofan import TOTAL, Progress, fits, price_preset
 from synth.records import COMMITTED, Record, read_records, records_of, write_records
 
 OFAN, BARE, POFAN = "edge-k64", "edge-k64-masks0", "pofan4-k64"
@@ -59,6 +59,10 @@ class Numbers:
             found.append(record)
         how = "fitted" if any(record.fitted for record in found) else "mapped"
         return sum(record.value for record in found), how
+
+    def fits(self, preset_name: str) -> list[str]:
+        """Return a line for each fitted part of a preset: how good the fit is."""
+        return fits([record for (name, *_), record in self._by.items() if name == preset_name])
 
     def deepest(self, preset_name: str) -> tuple[float, str]:
         """Return the most gates in a row of all parts that were mapped, and in which part."""

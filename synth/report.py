@@ -13,7 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from models.ofan.config import OfanConfig
 from synth.claim import claims_page, claims_table, notes
 from synth.claims import claims
-from synth.measured import measure
+from synth.measured import OFAN, measure
 from synth.ofan import cost_table, fits, price_preset
 
 WIDE = 130
@@ -59,5 +59,5 @@ def report_claims(*, quick: bool, as_json: bool, as_markdown: bool) -> None:
     else:
         console = Console()
         console.print(claims_table(found).rich())
-        for line in [*notes(found), origin]:
+        for line in [*notes(found), *numbers.fits(OFAN), origin]:
             console.print(f"• {line}", highlight=False)

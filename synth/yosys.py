@@ -73,7 +73,10 @@ def sources() -> str:
 def recall(name: str) -> dict[str, Any] | None:
     """Return the JSON answer kept under `name` in build/synth, or None."""
     path = BUILD / "synth" / f"{name}.json"
-    return json.loads(path.read_text()) if path.exists() else None
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):  # not there, or damaged: it is made again
+        return None
 
 
 def keep(name: str, answer: dict[str, Any]) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -294,17 +292,26 @@ def test_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert done.stderr == "netweave: none.csv: no such file or directory\n"
 
 
-def test_interrupt_leaves_nothing_half_written(tmp_path: Path) -> None:
-    """Ctrl-C in the middle of work that would take minutes."""
-    words = make_trace(radix=64, permutation=65536, packets=4000, out=tmp_path / "o.csv")
-    line = [sys.executable, str(ROOT / "netweave.py"), *words]
-    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
-    while not list(tmp_path.iterdir()) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert [path.name for path in tmp_path.iterdir()] != []
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in err
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize("name", ["t.csv", "f.csv"])
+def test_an_input_is_never_overwritten(folder: Path, capfd: Any, name: str) -> None:
+    (folder / "o.csv").write_text("old")
+    (folder / "t.csv").write_text(GOOD)
+    (folder / "f.csv").write_text("batch,destination,uplink,up\n0,5,1,0\n")
+    refused(sim(failures="f.csv", out=name), rf"{name}: cannot be replaced: it is an input", capfd)
+    assert (folder / "t.csv").read_text() == GOOD
+
+
+@pytest.mark.parametrize(
+    "options", [{"lanes": "٤"}, {"lanes": " 4"}, {"init": "٣"}, {"order": "0,٣"}]
+)
+def test_options_are_plain_digits(folder: Path, capfd: Any, options: dict[str, str]) -> None:
+    (folder / "t.csv").write_text(GOOD)
+    refused(sim(**options), r".*(must be|lanes).*", capfd)
+
+
+def test_sizes_beyond_64_bits_together(folder: Path, capfd: Any) -> None:
+    size = 2**63 - 1
+    flows = "".join(f"{n}->{(n + 1) % 16} id {n + 1} start 0 size {size}\n" for n in range(16))
+    (folder / "k.cm").write_text("\ufeffNodes 16\nConnections 16\n" + flows, encoding="utf-8")
+    words = make_trace(radix=4, switch="edge:0", connections="k.cm")
+    refused(words, r"packets must be at most 268435456 in all flows, not \d{17}", capfd)

@@ -29,7 +29,12 @@ _OPTIMIZE = {"OPT_FAST": "-O2", "OPT_SLOW": "-O0", "OPT_GLOBAL": "-O2"}
 
 
 def build_library(
-    verilog: str, top: str, wrapper: str, constants: Mapping[str, int] | None = None
+    verilog: str,
+    top: str,
+    wrapper: str,
+    constants: Mapping[str, int] | None = None,
+    *,
+    retry: bool = True,
 ) -> ctypes.CDLL:
     """Return the loaded library of module `top` and the C++ text `wrapper`.
 
@@ -63,7 +68,13 @@ def build_library(
                 raise
         finally:
             shutil.rmtree(beside, ignore_errors=True)
-    return ctypes.CDLL(str(folder / "library.so"))
+    try:
+        return ctypes.CDLL(str(folder / "library.so"))
+    except OSError:
+        if not retry:
+            raise
+        shutil.rmtree(folder, ignore_errors=True)  # damaged: it is built again, once
+        return build_library(verilog, top, wrapper, constants, retry=False)
 
 
 def _not_inlined(verilog: str) -> str:

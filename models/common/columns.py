@@ -158,9 +158,10 @@ def _slow(
             raise InputError(file, line, "row", text, reason)
         row = []
         for at, column in zip(where, columns, strict=True):
-            field = fields[at].strip()
-            value = parse_integer(field) if field or column.blank is None else column.blank
-            if value is None or (field and not column.low <= value <= column.high):
+            field = fields[at].strip(" \t")
+            blank = fields[at] == "" and column.blank is not None
+            value = column.blank if blank else parse_integer(field)
+            if value is None or (not blank and not column.low <= value <= column.high):
                 raise InputError(file, line, column.name, fields[at], column.reason())
             row.append(value)
         rows.append(row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,14 +35,19 @@ def check_text(file: str | os.PathLike[str], data: bytes) -> None:
 
 
 @contextmanager
-def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(
+    file: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str] | None] = ()
+) -> Iterator[Path]:
     """Give a path beside `file` to write to; it takes the place of `file` when the block succeeds.
 
     When the block fails or is interrupted, what was written is deleted and an older `file` stays
     as it was. The path exists from the start, so a place that cannot be written to is found before
-    any work is done. Raises `InputError` then, or if `file` exists and is not a regular file.
+    any work is done. Raises `InputError` then, if `file` exists and is not a regular file, or if it
+    is one of `inputs`, which are never overwritten.
     """
     target = Path(os.path.realpath(file))
+    if any(other is not None and Path(os.path.realpath(other)) == target for other in inputs):
+        raise InputError(file, None, None, None, "cannot be replaced: it is an input")
     if target.exists() and not target.is_file():
         raise InputError(file, None, None, None, "cannot be replaced: it is not a regular file")
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")

@@ -88,7 +88,7 @@ def read_connections(file: str | os.PathLike[str], max_nodes: int = MAX_NODES) -
     """
     data = read_bytes(file)
     check_text(file, data)
-    return _Parser(os.fspath(file), max_nodes).parse(data.decode())
+    return _Parser(os.fspath(file), max_nodes).parse(data.decode("utf-8-sig"))
 
 
 class _Parser:

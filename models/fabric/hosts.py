@@ -47,9 +47,10 @@ class Hosts:
         self.delay = delay
         self.source = np.array([flow.source for flow in flows], np.int64)
         self.destination = np.array([flow.destination for flow in flows], np.int64)
-        self.left = np.array([packets or -(-flow.size // PAYLOAD) for flow in flows], np.int64)
-        if (total := self.left.sum()) > MAX_PACKETS:
+        each = [packets or -(-flow.size // PAYLOAD) for flow in flows]
+        if (total := sum(each)) > MAX_PACKETS:
             raise ValueError(f"packets must be at most {MAX_PACKETS} in all flows, not {total}")
+        self.left = np.array(each, np.int64)
         self.fires = [flow.fires for flow in flows]
         self.waiting: dict[int, list[int]] = {}
         timed = []

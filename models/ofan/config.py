@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from models.common.check import bits_for, choice, integer
+from models.common.check import bits_for, choice, integer, parse_integer
+from models.common.errors import quoted
 from models.common.sorter import NETWORKS, sorting_network
 from models.ofan.order import check_permutation, default_permutation
 
@@ -207,15 +207,17 @@ def parse_order(text: str) -> tuple[int, ...] | Literal["plain"]:
     """
     if text == "plain":
         return "plain"
-    if not re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)*", text):
-        raise ValueError(f"order must be plain or numbers with commas, not {text!r}")
-    return tuple(int(part) for part in text.split(","))
+    ports = [parse_integer(part.strip(" ")) for part in text.split(",")]
+    if None in ports:
+        raise ValueError(f"order must be plain or numbers with commas, not {quoted(text)}")
+    return tuple(port for port in ports if port is not None)
 
 
 def parse_init(text: str) -> int | Literal["zero"]:
     """Read an initial state from the command line: `zero`, or a seed; raises `ValueError`."""
     if text == "zero":
         return "zero"
-    if not text.isdecimal():
-        raise ValueError(f"init must be zero or a seed, not {text!r}")
-    return int(text)
+    seed = parse_integer(text)
+    if seed is None:
+        raise ValueError(f"init must be zero or a seed, not {quoted(text)}")
+    return seed

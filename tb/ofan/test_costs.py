@@ -44,7 +44,7 @@ def test_the_parts_add_up_to_the_whole(name: str) -> None:
     whole = price(Switch(config), storage=total.cost.storage)
     assert 0.99 < total.cost.logic / whole.logic < 1 + more_gates
     assert 1 <= total.cost.flops / whole.flops < 1 + more_flops
-    assert total.cost.gating == whole.gating
+    assert 1 <= total.cost.gating / whole.gating < 1.02  # enables of flip-flops that it loses
     assert max(row.cost.depth for row in rows) <= 1.1 * whole.depth
     stored = [row.cost.storage for row in rows if row.part == "pointer file: storage"]
     assert stored == [config.pointer_bits]
