@@ -43,8 +43,8 @@ class Switch(wiring.Component):
         s_prefix_tdata, s_prefix_tvalid, s_prefix_tready (lookup "table"): an entry of the table,
             laid out as `rtl.ofan.lookup.prefix_layout`.
         own_prefix [prefix_bits] (lookup "aligned").
-        clk, rst: one clock; rst is synchronous and active high. Batches in flight are lost, then
-            ready stays low while the pointer file is swept.
+        clk, rst: one clock; rst is synchronous and active high. Batches in flight are lost; what is
+            taken while the pointer file is swept waits in the pipeline.
     """
 
     def __init__(self, config: OfanConfig) -> None:
