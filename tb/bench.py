@@ -187,12 +187,6 @@ def constant(payload: Any, bits: int) -> Any:
     return shape.from_bits(bits) if hasattr(shape, "from_bits") else bits
 
 
-def run_beats(dut: Any, beats: Sequence[Any], *, seed: int = 0, **traffic: Any) -> list[Any]:
-    """Push `beats` through `dut` in one phase and return the answers, as many as beats."""
-    (run,) = Bench(dut, seed=seed).run(Traffic(beats=beats, **traffic))
-    return run.answers
-
-
 def exercise(
     dut: Any,
     first: Sequence[Any],

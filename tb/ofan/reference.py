@@ -1,7 +1,7 @@
 """What must pass between the blocks of Ofan's pipeline, from the models, and small switches.
 
 A beat is a nested dict as a payload's shape takes it. Fields that mean nothing (those of idle
-lanes, a base that is not a master's) are left out: they are not compared, and `filled` puts noise
+lanes, a base that is not a master's) are left out: they are not compared, and `noisy` puts noise
 in them on the way into a block.
 """
 
@@ -22,6 +22,7 @@ from models.ofan.masks import MaskWrite, SharedMasks
 from models.ofan.pipeline import Pipeline
 from models.ofan.switch import UNROUTABLE
 from models.ofan.unsort import unsort
+from tb.bench import exercise
 
 Batch = list[tuple[int, int] | None]
 Beat = dict[str, Any]
@@ -237,3 +238,27 @@ def assert_beats(expected: Sequence[Any], found: Sequence[Any]) -> None:
     for number, (want, got) in enumerate(zip(expected, found, strict=True)):
         wrong = differences(want, got)
         assert not wrong, f"beat {number}: {'; '.join(wrong)}\nexpected {want}"
+
+
+def check_between_writes(
+    dut: Any, batches: Sequence[Batch], seed: int, taken: str, given: str
+) -> None:
+    """Serve the batches once as they are, and once with changes of the masks between them.
+
+    `taken` and `given` name the blocks of `Beats` whose output `dut` takes, and whose it is.
+    """
+    config: OfanConfig = dut.config
+    reference, rng = Reference(config, getattr(dut, "pipe", 0)), random.Random(seed)
+    healthy = [reference.serve(batch) for batch in batches]
+    failing = []
+    for batch in batches:
+        if config.masks:
+            reference.write(random_write(config, rng))
+        failing.append(reference.serve(batch))
+    first = noisy(dut, [getattr(beats, taken) for beats in healthy], rng)
+    second = noisy(dut, [FENCE, *(getattr(beats, taken) for beats in failing)], rng)
+    fast, slow, after = exercise(dut, first, second, seed=seed)
+    assert [beat.fence for beat in slow] == [1, *[0] * len(failing)]
+    assert_beats([getattr(beats, given) for beats in healthy], fast)
+    assert_beats([getattr(beats, given) for beats in failing], slow[1:])
+    assert_beats([getattr(beats, given) for beats in healthy], after)

@@ -13,18 +13,13 @@ from models.ofan.config import OfanConfig
 from models.ofan.decombine import decombine, share
 from models.ofan.switch import UNROUTABLE
 from rtl.ofan.decombine import Decombine
-from tb.bench import exercise
 from tb.ofan.reference import (
-    FENCE,
     FEW,
     Batch,
-    Reference,
-    assert_beats,
+    check_between_writes,
     configs,
     named_batches,
-    noisy,
     random_batches,
-    random_write,
 )
 
 
@@ -57,22 +52,7 @@ def test_model_shares_among_the_group_alone(sizes: list[int], idle: int) -> None
 
 
 def check(config: OfanConfig, batches: list[Batch], seed: int) -> None:
-    """Serve the batches once as they are, and once with changes of the masks between them."""
-    reference, rng = Reference(config), random.Random(seed)
-    healthy = [reference.serve(batch) for batch in batches]
-    failing = []
-    for batch in batches:
-        if config.masks:
-            reference.write(random_write(config, rng))
-        failing.append(reference.serve(batch))
-    dut = Decombine(config)
-    first = noisy(dut, [beat.update for beat in healthy], rng)
-    second = noisy(dut, [FENCE, *(beat.update for beat in failing)], rng)
-    fast, slow, after = exercise(dut, first, second, seed=seed)
-    assert [beat.fence for beat in slow] == [1, *[0] * len(failing)]
-    assert_beats([beat.decombine for beat in healthy], fast)
-    assert_beats([beat.decombine for beat in failing], slow[1:])
-    assert_beats([beat.decombine for beat in healthy], after)
+    check_between_writes(Decombine(config), batches, seed, taken="update", given="decombine")
 
 
 @FEW

@@ -12,18 +12,17 @@ from models.ofan.config import OfanConfig
 from models.ofan.switch import initial_pointer
 from models.ofan.update import PointerFile, fetch_and_advance
 from rtl.ofan.update import Update
-from tb.bench import Bench, Traffic, exercise
+from tb.bench import Bench, Traffic
 from tb.ofan.reference import (
-    FENCE,
     FEW,
     Batch,
     Reference,
     assert_beats,
+    check_between_writes,
     configs,
     named_batches,
     noisy,
     random_batches,
-    random_write,
 )
 
 
@@ -67,22 +66,7 @@ def test_model_starts_where_the_golden_model_does() -> None:
 
 
 def check(config: OfanConfig, batches: list[Batch], seed: int, pipe: int = 0) -> None:
-    """Serve the batches once as they are, and once with changes of the masks between them."""
-    reference, rng = Reference(config, pipe), random.Random(seed)
-    healthy = [reference.serve(batch) for batch in batches]
-    failing = []
-    for batch in batches:
-        if config.masks:
-            reference.write(random_write(config, rng))
-        failing.append(reference.serve(batch))
-    dut = Update(config, pipe)
-    first = noisy(dut, [beat.masks for beat in healthy], rng)
-    second = noisy(dut, [FENCE, *(beat.masks for beat in failing)], rng)
-    fast, slow, after = exercise(dut, first, second, seed=seed)
-    assert [beat.fence for beat in slow] == [1, *[0] * len(failing)]
-    assert_beats([beat.update for beat in healthy], fast)
-    assert_beats([beat.update for beat in failing], slow[1:])
-    assert_beats([beat.update for beat in healthy], after)
+    check_between_writes(Update(config, pipe), batches, seed, taken="masks", given="update")
 
 
 @FEW
