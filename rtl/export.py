@@ -1,15 +1,25 @@
-"""Verilog files for use outside the house: a switch, and the lint waivers that belong to it."""
+"""Verilog files for use outside the house: a mechanism, and the lint waivers that belong to it."""
 
 from __future__ import annotations
 
 import gc
 import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from amaranth.hdl import UnusedElaboratable
+from amaranth.hdl import Shape, UnusedElaboratable
+from amaranth.lib import wiring
 
-from models.ofan.config import OfanConfig, preset
+from models.ofan import config as ofan
+from models.ofan.config import OfanConfig
+from models.symphony import config as symphony
+from models.symphony.beat import order, packet, receipt
+from models.symphony.config import SymphonyConfig
+from models.symphony.settings import settings
 from rtl.ofan.switch import Switch
+from rtl.symphony.marker import Marker
+from rtl.symphony.tally import verdict_layout
 from rtl.verilog import block_verilog, write_whole
 
 WAIVERS = Path(__file__).with_name("netweave.vlt")
@@ -17,41 +27,95 @@ WAIVERS = Path(__file__).with_name("netweave.vlt")
 
 
 def export_ofan(preset_name: str, folder: Path) -> tuple[Path, Path]:
-    """Write the Verilog of a preset and its waivers into `folder`; return both paths.
+    """Write the Verilog of a preset of Ofan and the waivers into `folder`; return both paths.
 
     The first is `ofan_PRESET.v`, whose top module has the same name with `_` for `-`; the second
     `netweave.vlt`. The same preset gives the same bytes. Raises `ValueError` for a preset that does
     not exist, `OSError` if the folder cannot be written.
     """
-    config = preset(preset_name)
-    module = f"ofan_{preset_name.replace('-', '_')}"
-    verilog = folder / f"ofan_{preset_name}.v"
+    c = ofan.preset(preset_name)
+    a, b = c.request_bits, c.answer_bits
+    about = [
+        f"Ofan for {c.lanes} lanes and {c.uplinks} uplinks, "
+        f"{c.destinations} destinations x {c.size_classes} size classes.",
+        f"{latencies(c)['switch']} cycles from s_axis to m_axis; one batch a cycle.",
+        f"s_axis_tdata, m_axis_tdata: lane l at [l*{a} +: {a}] and [l*{b} +: {b}].",
+    ]
+    return _export("ofan", preset_name, folder, Switch, c, about)
+
+
+def export_symphony(preset_name: str, folder: Path) -> tuple[Path, Path]:
+    """Do the same for a preset of Symphony: `symphony_PRESET.v`."""
+    c = symphony.preset(preset_name)
+    latency = marker_latencies(c)["marker"]
+    about = [
+        f"Symphony for {c.jobs} jobs, {c.arithmetic} arithmetic.",
+        f"{latency} cycles from s_axis to m_axis; one packet a cycle.",
+        f"s_axis_tdata: {_places(packet(c))}.",
+        f"m_axis_tdata: {_places(verdict_layout(c).members, without='gap')}; m_axis_tuser: gap.",
+        f"s_ctrl_tdata: {_places(order(c))}; op 1 reads counters, 2 gives a slot, 3 takes it.",
+        f"m_ctrl_tdata: {_places(receipt(c))}.",
+        "Settings of the preset, for the ports set_NAME: "
+        + ", ".join(f"{name} {code}" for name, code in settings(c).items())
+        + ".",
+    ]
+    return _export("symphony", preset_name, folder, Marker, c, about)
+
+
+def _places(fields: Mapping[str, Any], without: str = "") -> str:
+    """Return where each field stands, from bit 0."""
+    places, start = [], 0
+    for name, shape in fields.items():
+        width = Shape.cast(shape).width
+        if name != without:
+            end = f"[{start + width - 1}:{start}]" if width > 1 else f"[{start}]"
+            places.append(f"{name} {end}")
+        start += width
+    return ", ".join(places)
+
+
+def _export(
+    mechanism: str,
+    preset_name: str,
+    folder: Path,
+    block: Callable[[Any], wiring.Component],
+    config: Any,
+    about: list[str],
+) -> tuple[Path, Path]:
+    module = f"{mechanism}_{preset_name.replace('-', '_')}"
+    verilog = folder / f"{mechanism}_{preset_name}.v"
     waivers = folder / WAIVERS.name
-    text = _header(module, config) + block_verilog(Switch, config, module)
+    lint = f"Lint: verilator --lint-only -Wall {WAIVERS.name} {verilog.name}"
+    first, *rest = about
+    lines = [f"{module}, made by netweave: {first}", *rest, lint]
+    head = "".join(f"// {line}\n" for line in lines) + "\n"
+    text = head + block_verilog(block, config, module)
     write_whole(waivers, WAIVERS.read_text())
     write_whole(verilog, text)
     return verilog, waivers
 
 
-def _header(module: str, c: OfanConfig) -> str:
-    a, b = c.request_bits, c.answer_bits
-    lines = [
-        f"{module}, made by netweave: Ofan for {c.lanes} lanes and {c.uplinks} uplinks, "
-        f"{c.destinations} destinations x {c.size_classes} size classes.",
-        f"{latencies(c)['switch']} cycles from s_axis to m_axis; one batch a cycle.",
-        f"s_axis_tdata, m_axis_tdata: lane l at [l*{a} +: {a}] and [l*{b} +: {b}].",
-        f"Lint: verilator --lint-only -Wall {WAIVERS.name} ofan_PRESET.v",
-    ]
-    return "".join(f"// {line}\n" for line in lines) + "\n"
-
-
 def latencies(config: OfanConfig) -> dict[str, int]:
-    """Return the latency in cycles of the `switch` and of each of its blocks by name."""
+    """Return the latency in cycles of Ofan's `switch` and of each of its blocks by name."""
+    return _latencies("switch", Switch, config, lambda switch: switch.pipelines[0].blocks)
+
+
+def marker_latencies(config: SymphonyConfig) -> dict[str, int]:
+    """Return the latency in cycles of Symphony's `marker` and of each of its blocks by name."""
+    return _latencies("marker", Marker, config, lambda marker: marker.blocks)
+
+
+def _latencies(
+    name: str,
+    block: Callable[[Any], Any],
+    config: Any,
+    blocks_of: Callable[[Any], Mapping[str, Any]],
+) -> dict[str, int]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedElaboratable)
-        switch = Switch(config)
-        blocks = switch.pipelines[0].blocks
-        found = {"switch": switch.latency, **{name: b.latency for name, b in blocks.items()}}
-        del switch, blocks
+        top = block(config)
+        blocks = blocks_of(top)
+        found = {name: top.latency, **{part: b.latency for part, b in blocks.items()}}
+        del top, blocks
         gc.collect()  # Amaranth warns when an unused component is deleted
     return found

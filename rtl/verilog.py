@@ -26,11 +26,13 @@ _STRIP = " ".join(f"-remove {name}" for name in _ATTRIBUTES)
 # the compiler (and its path) with which Yosys was built, and with the clock enables of registers
 # as enables, not as multiplexers in front of them: a simulator runs that almost twice as fast.
 # No `opt_expr` (`-noopt`): an AND with a constant would come apart into assignments of single
-# bits, slow to simulate and hard to read.
+# bits, slow to simulate and hard to read. A memory that is written has no initial value, which
+# would be a line a word: it is swept after a reset.
 _SCRIPT = f"""
 read_rtlil design.il
 proc -norom -noopt
 memory_collect
+setparam -set INIT 1'x t:$mem_v2 r:WR_PORTS>0 %i
 opt_clean
 opt_dff -simple-dffe
 opt_clean

@@ -17,6 +17,20 @@ def integer(name: str, value: object, low: int, high: int) -> int:
     return value
 
 
+def real(name: str, value: object, low: float, high: float) -> float:
+    """Return `value` as a float if it is a number from `low` to `high`, both included.
+
+    Raises `TypeError` if it is no number and `ValueError` if it is out of range; the message is
+    `NAME must be a number from LOW to HIGH, not VALUE`.
+    """
+    message = f"{name} must be a number from {low:g} to {high:g}, not {value!r}"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(message)
+    if not low <= value <= high:
+        raise ValueError(message)
+    return float(value)
+
+
 def choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     """Return `value` if it is one of `choices`.
 

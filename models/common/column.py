@@ -11,15 +11,20 @@ Columns = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Column:
-    """A column that must be there: its name, its range (both ends included), and the value that an
-    empty field stands for (None: a field must not be empty)."""
+    """A column of an input file: its name, its range (both ends included), and what else holds."""
 
     name: str
     low: int
     high: int
     blank: int | None = None
+    """What an empty field stands for; None: a field must not be empty."""
+    optional: bool = False
+    """The whole column may be missing; what is read then lacks it too."""
+    hint: str = ""
+    """What the reader is told beside the range, such as the option that sets it."""
 
     def reason(self) -> str:
         """What is said of a value that does not fit."""
         empty = "" if self.blank is None else "empty or "
-        return f"must be {empty}an integer from {self.low} to {self.high}"
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"must be {empty}an integer from {self.low} to {self.high}{hint}"

@@ -32,10 +32,10 @@ def read_columns(file: str | os.PathLike[str], columns: Sequence[Column]) -> Col
     """Read `columns` of a file as int64 arrays; the line of row i is i + `first_line(file)`.
 
     A name that ends in .parquet is read by `models.common.parquet`, anything else as CSV. The
-    header names the columns, in any order; others may stand among them and are passed over. Lines
-    end with LF or CRLF. Raises `InputError` for a file that cannot be read, is empty or is no
-    text, a missing or doubled column, a wrong number of fields, and a field that is no integer of
-    its column's range.
+    header names the columns, in any order; others may stand among them and are passed over, and
+    the answer lacks an optional one that is not there. Lines end with LF or CRLF. Raises
+    `InputError` for a file that cannot be read, is empty or is no text, a missing or doubled
+    column, a wrong number of fields, and a field that is no integer of its column's range.
     """
     if is_parquet(file):
         return read_parquet(file, columns)
@@ -45,7 +45,7 @@ def read_columns(file: str | os.PathLike[str], columns: Sequence[Column]) -> Col
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
     head, _, body = data.partition(b"\n")
-    names = _header(file, head.decode(), columns)
+    names, columns = _header(file, head.decode(), columns)
     if not body:
         raise InputError(file, 2, None, None, "empty: there is no row below the header")
     if not body.endswith(b"\n"):
@@ -69,16 +69,19 @@ def read_columns(file: str | os.PathLike[str], columns: Sequence[Column]) -> Col
     }
 
 
-def _header(file: str | os.PathLike[str], text: str, columns: Sequence[Column]) -> list[str]:
+def _header(
+    file: str | os.PathLike[str], text: str, columns: Sequence[Column]
+) -> tuple[list[str], list[Column]]:
+    """Return the names of all columns, and those of `columns` that are there."""
     if not text.strip():
         raise InputError(file, 1, None, None, "empty: there is no header")
     names = [name.strip() for name in _split(text)]
     for column in columns:
-        if column.name not in names:
+        if column.name not in names and not column.optional:
             raise InputError(file, 1, column.name, None, "this column is missing in the header")
         if names.count(column.name) > 1:
             raise InputError(file, 1, column.name, None, "this column stands twice in the header")
-    return names
+    return names, [column for column in columns if column.name in names]
 
 
 def _split(text: str) -> list[str]:

@@ -38,6 +38,8 @@ def read_parquet(file: str | os.PathLike[str], columns: Sequence[Column]) -> Col
     data = read_bytes(file)
     try:
         source = parquet.ParquetFile(arrow.BufferReader(data))
+        names = source.schema_arrow.names
+        columns = [column for column in columns if not column.optional or column.name in names]
         for column in columns:
             _check_schema(file, source.schema_arrow, column)
         table = source.read(columns=[column.name for column in columns])

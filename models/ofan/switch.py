@@ -9,20 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from models.common.mix import GOLDEN, MASK64, mix64
 from models.ofan.config import OfanConfig
 from models.ofan.order import pi
 
 UNROUTABLE = -1
 """The answer for a packet whose destination no uplink reaches."""
-
-_MASK64 = 2**64 - 1
-
-
-def mix64(value: int) -> int:
-    """SplitMix64's output function of a 64-bit state: a fixed, well-mixed bijection."""
-    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & _MASK64
-    value = (value ^ value >> 27) * 0x94D049BB133111EB & _MASK64
-    return value ^ value >> 31
 
 
 def class_offset(size_class: int, uplinks: int) -> int:
@@ -50,9 +42,9 @@ def initial_pointer(config: OfanConfig, pipe: int, destination: int, size_class:
     """
     data = 0
     if config.init != "zero":
-        g = 0x9E3779B97F4A7C15
-        stream = mix64((config.init + g) & _MASK64)
-        drawn = mix64((stream + g * ((pipe << 32) + destination + 1)) & _MASK64) >> 32
+        g = GOLDEN
+        stream = mix64((config.init + g) & MASK64)
+        drawn = mix64((stream + g * ((pipe << 32) + destination + 1)) & MASK64) >> 32
         data = drawn * config.uplinks >> 32
     return (data + class_offset(size_class, config.uplinks)) % config.uplinks
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from models.common.mix import mix64
 from models.ofan.config import OfanConfig
 from models.ofan.masks import FailureEvent, LinkChange, UplinkSets
 from models.ofan.order import order_table
-from models.ofan.switch import UNROUTABLE, class_offset, mix64
+from models.ofan.switch import UNROUTABLE, class_offset
 from models.ofan.trace import Trace
 
 Progress = Callable[[int], object]

@@ -58,3 +58,13 @@ class Stages:
         with self._m.If(self.advance & Value.cast(enable)):
             self._m.d.sync += q.eq(value)
         return q
+
+    def carry(self, i: Any, o: Any) -> None:
+        """Carry every field that the payloads of `i` and `o` share, by name, through all stages."""
+        there = o.payload.shape().members
+        for name in i.payload.shape().members:
+            if name in there:
+                value = i.payload[name]
+                for _ in self.valid:
+                    value = self.register(value, f"passed_{name}")
+                self._m.d.comb += o.payload[name].eq(value)

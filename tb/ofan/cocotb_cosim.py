@@ -14,9 +14,9 @@ import cocotb
 
 from models.ofan.switch import Packet
 from models.ofan.trace import Trace, read_trace
-from tb.ofan.stimulus import sometimes
 from tb.ofan.switch_bench import SwitchBench
 from tb.ofan.switch_coverage import SwitchCoverage
+from tb.pauses import sometimes
 from tb.simulator import bench_parameters
 
 

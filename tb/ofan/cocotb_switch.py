@@ -11,6 +11,7 @@ from tb.ofan import stimulus
 from tb.ofan.switch_bench import SwitchBench
 from tb.ofan.switch_coverage import SwitchCoverage
 from tb.ofan.switch_reference import PrefixWrite
+from tb.pauses import PAUSES
 from tb.simulator import bench_parameters
 
 GIVEN = bench_parameters()
@@ -72,7 +73,7 @@ async def traffic(dut: Any) -> None:
 async def pauses(dut: Any) -> None:
     """Every way to pause at the input with every way to pause at the output."""
     bench = await started(dut, GIVEN["seed"] + 1)
-    pairs = list(product(stimulus.PAUSES, repeat=2))
+    pairs = list(product(PAUSES, repeat=2))
     for idle, stall in pairs:
         bench.pause(idle, stall)
         change_table(bench, GIVEN["batches"] // len(pairs))

@@ -1,4 +1,4 @@
-"""What a bench feeds a switch: batches, link failures, and when each stream pauses.
+"""What a bench feeds a switch: batches and link failures.
 
 Everything is drawn from the `random.Random` that is passed in, so that a seed repeats a run.
 """
@@ -6,7 +6,7 @@ Everything is drawn from the `random.Random` that is passed in, so that a seed r
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from models.ofan.config import OfanConfig
 from models.ofan.masks import MaskWrite
@@ -15,7 +15,6 @@ from models.ofan.switch import Packet
 Packets = list[Packet]
 Writes = list[tuple[int, MaskWrite]]
 """(batches accepted when the write is first offered, write), in order."""
-Pause = Callable[[random.Random, int], Iterator[bool]]
 
 
 def key(c: OfanConfig, rng: random.Random) -> tuple[int, int]:
@@ -139,40 +138,6 @@ def hot(
         else:
             some = rng.choice((pool, rng.sample(pool, 1)))
             yield drawn(c, rng, some, rng.choice((0.4, 1.0)))
-
-
-def never(rng: random.Random, length: int) -> Iterator[bool]:
-    """No pause at all."""
-    while True:
-        yield False
-
-
-def sometimes(rng: random.Random, length: int, probability: float = 0.3) -> Iterator[bool]:
-    """A pause in any cycle with one probability."""
-    while True:
-        yield rng.random() < probability
-
-
-def bursts(rng: random.Random, length: int) -> Iterator[bool]:
-    """Runs of up to 8 cycles with and without a pause."""
-    while True:
-        for pausing in (False, True):
-            yield from [pausing] * rng.randint(1, 8)
-
-
-def long_pauses(rng: random.Random, length: int) -> Iterator[bool]:
-    """Pauses of more than `length` cycles, the latency, so that the pipeline fills or drains."""
-    while True:
-        yield from [False] * rng.randint(1, 3 * length)
-        yield from [True] * rng.randint(length + 1, 2 * length)
-
-
-PAUSES: dict[str, Pause] = {
-    "none": never,
-    "sometimes": sometimes,
-    "bursts": bursts,
-    "long": long_pauses,
-}
 
 
 def failures(c: OfanConfig, rng: random.Random, batches: int, hot: Sequence[int]) -> Writes:

@@ -30,9 +30,9 @@ from cocotb.triggers import Timer
 from models.ofan.config import OfanConfig
 from models.ofan.masks import MaskWrite
 from models.ofan.switch import Packet
-from tb.ofan.stimulus import PAUSES, never
 from tb.ofan.switch_coverage import Cycle, SwitchCoverage
 from tb.ofan.switch_reference import Answers, Batch, PrefixWrite, Reference, batch
+from tb.pauses import PAUSES, never
 from tb.source import Source, sample
 
 HALF = 5  # ns

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from models.common.mix import mix64
 from models.ofan.config import OfanConfig
 from models.ofan.order import pi
-from models.ofan.switch import UNROUTABLE, Ofan, Packet, class_offset, initial_pointer, mix64
+from models.ofan.switch import UNROUTABLE, Ofan, Packet, class_offset, initial_pointer
 
 Draw = Any
 
