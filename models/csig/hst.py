@@ -1,0 +1,181 @@
+"""The software agent: what the paper calls High-precision Switch Telemetry.
+
+It serves hardware that cannot measure a signal itself. Of each port it reads counters every
+`period_ns`: the bytes of the period, its longest delay and its deepest queue. From them it works
+out the port's signals, quantizes them, and `delay_ns` after the reading the codes are in the
+hardware's table, to be used until `timeout_ns` later. Periods start at multiples of `period_ns`; a
+packet that leaves at the very end of one belongs to the next, and sees a value that is written at
+the very time it leaves.
+
+What the seed states: the period ("typically around 100 microseconds"), that values are bucketized,
+and that hardware compares and replaces at line rate. The delay, the timeout and which counters are
+read are this project's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from models.csig.agent import Entry
+from models.csig.port import Port
+from models.csig.quantize import Compact, Wide
+from models.csig.setup import Agent, Setup
+from models.csig.signals import SIGNALS, Signal
+from models.csig.trace import Trace
+
+NO_CODE = -1
+"""In `compact` and `wide`: the agent has no code for tags of that format."""
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What an agent reads of a port at the end of a period."""
+
+    bytes: int = 0
+    delay_ns: int = 0
+    """Longest of the period."""
+    queue_bytes: int = 0
+    """Deepest of the period."""
+
+
+def signals(port: Port) -> list[Signal]:
+    """Return the signals that an agent writes for a port: those whose source it is."""
+    return [signal for signal in SIGNALS if port.origin(signal.name) == "agent"]
+
+
+def codes(
+    port: Port, agent: Agent, signal: Signal, counters: Counters
+) -> tuple[int | None, int | None]:
+    """Return the codes for compact and wide tags that a period comes to, None where the port has no
+    quantizer."""
+    metered = replace(port, window_ns=agent.period_ns)
+    raw = {
+        "available": max(0, metered.capacity_bits - 8 * counters.bytes),
+        "delay": counters.delay_ns,
+        "queue": counters.queue_bytes,
+    }[signal.measure]
+    value = metered.value(signal, raw)
+    quantizers: tuple[Compact | None, Wide | None] = (
+        port.compact.get(signal.name),
+        port.wide.get(signal.name),
+    )
+    compact, wide = (None if q is None else q.code(value) for q in quantizers)
+    return compact, wide
+
+
+class PortAgent:
+    """The agent of one port, event by event: the specification of `writes`."""
+
+    def __init__(self, port: Port, agent: Agent) -> None:
+        self.port = port
+        self.agent = agent
+        self.period = 0
+        """Number of the period that `counters` belong to."""
+        self.counters = Counters()
+        self.waiting: list[tuple[int, int, Entry]] = []
+        """Time, signal and entry of what was read but is not in the table yet."""
+
+    def until(self, time_ns: int) -> Iterator[tuple[int, Entry]]:
+        """Let time pass; yield the writes that are in the table at `time_ns`: signal and entry."""
+        while (self.period + 1) * self.agent.period_ns <= time_ns:
+            self.period += 1
+            written = self.period * self.agent.period_ns + self.agent.delay_ns
+            for signal in signals(self.port):
+                compact, wide = codes(self.port, self.agent, signal, self.counters)
+                entry = Entry(compact, wide, written, written + self.agent.timeout)
+                self.waiting.append((written, signal.number, entry))
+            self.counters = Counters()
+        while self.waiting and self.waiting[0][0] <= time_ns:
+            _, number, entry = self.waiting.pop(0)
+            yield number, entry
+
+    def count(self, length: int, delay_ns: int, queue_bytes: int) -> None:
+        """Count a packet that leaves; `until` has been called with its time."""
+        c = self.counters
+        self.counters = Counters(
+            c.bytes + length, max(c.delay_ns, delay_ns), max(c.queue_bytes, queue_bytes)
+        )
+
+
+@dataclass(frozen=True)
+class Writes:
+    """What agents write among the packets of a trace, in order; arrays of one length."""
+
+    before: np.ndarray
+    """int64, rising: number of the packet that finds the value first."""
+    port: np.ndarray
+    """int32."""
+    signal: np.ndarray
+    """int32."""
+    compact: np.ndarray
+    """int32: code for compact tags, or `NO_CODE`."""
+    wide: np.ndarray
+    """int32: code for wide tags, or `NO_CODE`."""
+    written_ns: np.ndarray
+    """int64."""
+    until_ns: np.ndarray
+    """int64: last time at which it may be used."""
+
+    @classmethod
+    def of(cls, rows: list[tuple[int, ...]] | Any = ()) -> Writes:
+        """Make writes of rows of these columns."""
+        table = np.array(list(rows), np.int64).reshape(-1, 7)
+        port, signal, compact, wide = table[:, 1:5].T.astype(np.int32)
+        return cls(table[:, 0], port, signal, compact, wide, table[:, 5], table[:, 6])
+
+    def __len__(self) -> int:
+        return len(self.before)
+
+    def among(self, rows: slice) -> Writes:
+        """Return those before the packets of `rows`, which are then counted from the first."""
+        first, end = np.searchsorted(self.before, (rows.start, rows.stop))
+        columns = {name: values[first:end] for name, values in vars(self).items()}
+        return Writes(**(columns | {"before": columns["before"] - rows.start}))
+
+
+def writes(setup: Setup, trace: Trace) -> Writes:
+    """Return what the agents of `setup` write among the packets of a trace.
+
+    Of writes that no packet of their port finds, since a newer one takes their place first, there
+    are none: a table looks the same to every packet.
+    """
+    rows: list[tuple[int, ...]] = []
+    for port in setup.ports:
+        if signals(port):
+            rows += _port_writes(port, setup.agent(port.id), trace)
+    return Writes.of(sorted(rows))
+
+
+def _port_writes(port: Port, agent: Agent, trace: Trace) -> Iterator[tuple[int, ...]]:
+    where = np.flatnonzero(trace.port == port.id)
+    time = trace.time_ns[where]
+    period = time // agent.period_ns
+    numbers, first = np.unique(period, return_index=True)
+    if not len(where):
+        return
+    read = {
+        int(number): Counters(*map(int, row))
+        for number, *row in zip(
+            numbers.tolist(),
+            np.add.reduceat(trace.bytes[where].astype(np.int64), first),
+            np.maximum.reduceat(trace.delay_ns[where], first),
+            np.maximum.reduceat(trace.queue_bytes[where], first),
+            strict=True,
+        )
+    }
+    # The period that was written last before each packet, -1 for none.
+    newest = np.maximum((time - agent.delay_ns) // agent.period_ns - 1, -1)
+    changes = np.flatnonzero(np.diff(newest, prepend=-1) > 0)
+    for place in changes.tolist():
+        number = int(newest[place])
+        written = (number + 1) * agent.period_ns + agent.delay_ns
+        counters = read.get(number, Counters())
+        for signal in signals(port):
+            found = codes(port, agent, signal, counters)
+            compact, wide = (NO_CODE if code is None else code for code in found)
+            times = written, written + agent.timeout
+            yield int(where[place]), port.id, signal.number, compact, wide, *times

@@ -1,0 +1,127 @@
+"""What a port wants of a packet's tag: its record, its agent's value, and its valid tables."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from models.csig.beat import agent_write, chosen, timed
+from models.csig.config import CsigConfig
+from models.csig.port import ACTIONS
+from rtl.common.stage import Stages
+
+UPDATE, STRIP = ACTIONS.index("update"), ACTIONS.index("strip")
+
+
+def record_layout() -> data.StructLayout:
+    """A port's record, as `models.csig.tables.record` packs it."""
+    return data.StructLayout({"locator": 16, "action": 2, "agent": 4, "compact": 4, "wide": 4})
+
+
+def entry_layout(c: CsigConfig) -> data.StructLayout:
+    """An agent's entry: what `beat.agent_write` brings, without its address."""
+    fields = agent_write(c)
+    return data.StructLayout({n: fields[n] for n in fields if n not in ("port", "signal")})
+
+
+class Lookup(wiring.Component):
+    """Decides whether a tag is to be updated and where the value comes from. Latency 1 cycle;
+    throughput one packet a cycle.
+
+    A tag is updated if the port's action says so, its type is known, D does not forbid it, and the
+    port has a value for it: a quantizer of its format, or an agent's entry that is not too old.
+    After a reset no port has a record, so all tags pass, and no agent has written anything.
+
+    Args:
+        config: a `CsigConfig`.
+
+    Ports:
+        i (stream of `beat.timed`), o (stream of `beat.chosen`).
+        record, record_port, record_write (in): a port's record and where it goes.
+        bank (in, one bit a port): which of its tables are valid.
+        agent (in, `beat.agent_write`), agent_write (in): an agent's entry.
+    """
+
+    def __init__(self, config: CsigConfig) -> None:
+        c = self.config = config
+        self.latency = 1
+        ports = {
+            "i": In(stream.Signature(data.StructLayout(timed(c)))),
+            "o": Out(stream.Signature(data.StructLayout(chosen(c)))),
+            "record": In(record_layout()),
+            "record_port": In(max(1, c.port_bits)),
+            "record_write": In(1),
+            "bank": In(c.ports),
+        }
+        if c.agent:
+            ports |= {"agent": In(data.StructLayout(agent_write(c))), "agent_write": In(1)}
+        super().__init__(ports)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        c, i, o = self.config, self.i, self.o
+        stages = Stages(m, i, o, depth=1)
+        stages.carry(i, o)
+        here = stages.register(i.p, "here")
+        m.submodules.records = records = memory.Memory(
+            shape=record_layout(), depth=max(2, c.ports), init=[]
+        )
+        write, read = records.write_port(), records.read_port()
+        m.d.comb += [
+            write.addr.eq(self.record_port),
+            write.data.eq(self.record),
+            write.en.eq(self.record_write),
+            read.addr.eq(i.p.port),
+            read.en.eq(stages.advance),
+        ]
+        record = read.data
+        set_up, asks = Signal(c.ports), Signal()
+        with m.If(self.record_write):
+            m.d.sync += set_up.bit_select(self.record_port, 1).eq(1)
+        mine = here.tagged & set_up.bit_select(here.port, 1)
+        discarded = here.discarded & (not c.update_discarded)
+        m.d.comb += [
+            asks.eq(mine & here.known & ~discarded & (record.action == UPDATE)),
+            o.p.bank.eq(self.bank.bit_select(here.port, 1)),
+            o.p.stripped.eq(mine & (record.action == STRIP)),
+            o.p.unknown.eq(mine & ~here.known & (record.action == UPDATE)),
+        ]
+        measures = Mux(here.wide, record.wide, record.compact).bit_select(here.signal, 1)
+        there: Value = measures
+        if c.agent:
+            entry = self._entry(m, stages)
+            heard = Signal(4 * c.ports)
+            with m.If(self.agent_write):
+                m.d.sync += heard.bit_select(Cat(self.agent.signal, self.agent.port), 1).eq(1)
+            by_agent = record.agent.bit_select(here.signal, 1) | (not c.native)
+            fresh = heard.bit_select(Cat(here.signal, here.port), 1) & (here.time <= entry.until)
+            there = Mux(by_agent, self._of_format(entry, "there") & fresh, measures)
+            m.d.comb += [
+                o.p.by_agent.eq(by_agent),
+                o.p.written.eq(self._of_format(entry, "value")),
+                o.p.stale.eq(asks & by_agent & ~fresh),
+            ]
+        m.d.comb += o.p.update.eq(asks & there)
+        return m
+
+    def _of_format(self, entry: data.View, name: str) -> Value:
+        """An entry's field for the format of the packet in stage 0."""
+        fields = [entry[f"{format}_{name}"] for format in self.config.formats]
+        return fields[0] if len(fields) == 1 else Mux(self.o.p.wide, fields[1], fields[0])
+
+    def _entry(self, m: Module, stages: Stages) -> data.View:
+        """The agent's entry for the packet in stage 0."""
+        c = self.config
+        m.submodules.entries = entries = memory.Memory(
+            shape=entry_layout(c), depth=4 * max(1, c.ports), init=[]
+        )
+        write, read = entries.write_port(), entries.read_port()
+        m.d.comb += [
+            write.addr.eq(Cat(self.agent.signal, self.agent.port)),
+            *(write.data[name].eq(self.agent[name]) for name in entry_layout(c).members),
+            write.en.eq(self.agent_write),
+            read.addr.eq(Cat(self.i.p.signal, self.i.p.port)),
+            read.en.eq(stages.advance),
+        ]
+        return read.data

@@ -1,0 +1,183 @@
+"""From a measure to the code of a tag: a search tree for compact tags, a product for wide ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from models.csig.beat import coded, measured, table_write
+from models.csig.config import CsigConfig
+from models.csig.quantize import WIDE_BITS
+from models.csig.tables import CODE, LEVEL, LEVELS, OFFSET_BITS, SCALE, SCALE_BITS, SHIFT_BITS, SWAP
+from rtl.common.carrysave import carry_save, product_rows
+from rtl.common.stage import Stages
+
+DIGIT = 17
+"""Bits that an addition takes in one stage."""
+
+AHEAD = 2
+"""Registers between the reading of the bank in `rtl.csig.lookup` and this block."""
+
+
+def scale_layout() -> data.StructLayout:
+    """A word of the wide tables, as `models.csig.tables.Scale.word` packs it."""
+    return data.StructLayout({"factor": SCALE_BITS, "offset": OFFSET_BITS, "shift": SHIFT_BITS})
+
+
+class Quantize(wiring.Component):
+    """Turns a measure into a code. Latency 4 cycles, 6 with wide tags; throughput one packet a
+    cycle.
+
+    ```
+    compact   ≥ word 1? ─► ≥ word 2 or 3? two more below ─► the same, 8 rows ─► code of the range
+    wide      · factor - offset, carry-save ─► three digits of the sum ─► >> shift, into 20 bits
+    ```
+
+    The search tree of 31 thresholds is three memories: a row has a threshold and the two below it,
+    all compared at once. Every port has two sets of tables. Writes go to the one that is not valid;
+    a swap makes it the valid one for packets that enter later, and writes wait until no packet is
+    left that entered before. So no packet sees half a table.
+
+    Args:
+        config: a `CsigConfig`.
+
+    Ports:
+        i (stream of `beat.measured`), o (stream of `beat.coded`).
+        write (stream of `beat.table_write`): thresholds, codes, scales, swaps.
+        bank (out, one bit a port): which tables are valid.
+    """
+
+    def __init__(self, config: CsigConfig) -> None:
+        c = self.config = config
+        self.latency = 6 if "wide" in c.formats else 4
+        super().__init__(
+            {
+                "i": In(stream.Signature(data.StructLayout(measured(c)))),
+                "o": Out(stream.Signature(data.StructLayout(coded(c)))),
+                "write": In(stream.Signature(data.StructLayout(table_write(c)))),
+                "bank": Out(c.ports),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        c, i, o = self.config, self.i, self.o
+        stages = Stages(m, i, o, depth=self.latency)
+        stages.carry(i, o)
+
+        waiting = Signal(range(self.latency + AHEAD + 1))
+        written = self.write.p
+        done = Signal()
+        m.d.comb += [
+            self.write.ready.eq(waiting == 0),
+            done.eq(self.write.valid & self.write.ready),
+        ]
+        bank = self.bank.bit_select(written.port, 1)
+        with m.If(done & (written.kind == SWAP)):
+            m.d.sync += [waiting.eq(self.latency + AHEAD), bank.eq(~bank)]
+        with m.Elif(stages.advance & (waiting != 0)):
+            m.d.sync += waiting.eq(waiting - 1)
+        into = Cat(~bank, written.signal, written.port)
+
+        makers = {"compact": self._compact, "wide": self._wide}
+        codes = [makers[format](m, stages, done, into) for format in c.formats]
+        code = codes[0]
+        if len(codes) == 2:
+            code = Mux(self._later(stages, i.p.wide), codes[1], codes[0])
+        if c.agent:
+            by_agent, agents = self._later(stages, i.p.by_agent), self._later(stages, i.p.written)
+            code = Mux(by_agent, agents, code)
+        m.d.comb += o.p.code.eq(code)
+        return m
+
+    def _later(self, stages: Stages, value: Value) -> Value:
+        for _ in range(self.latency):
+            value = stages.register(value, "later")
+        return value
+
+    def _table(self, m: Module, name: str, shape: Any, below: int) -> memory.Memory:
+        """A memory of `2**below` rows for each port, signal and bank."""
+        m.submodules[name] = table = memory.Memory(
+            shape=shape, depth=max(1, self.config.ports) * 8 << below, init=[]
+        )
+        return table
+
+    def _compact(self, m: Module, stages: Stages, done: Value, into: Value) -> Value:
+        i, written = self.i.p, self.write.p
+        bits = self.config.measure_bits + 1
+        measure, place = i.measure, Cat(i.bank, i.signal, i.port)
+        path: Value = Const(0, 0)
+        for level, words in ((0, 1), (1, 3), (3, 3)):
+            row = data.ArrayLayout(bits, words)
+            table = self._table(m, f"thresholds_{level}", row, level)
+            write, read = table.write_port(granularity=1), table.read_port()
+            # The words of level l are 2**l and up; a row has one of them and its two below.
+            index = written.index
+            upper = (index >> level) == 1
+            lower = (index >> (level + 1)) == 1
+            which = [upper, lower & ~index[0], lower & index[0]][:words]
+            address = Mux(upper, index[:level], index[1 : level + 1])
+            m.d.comb += [
+                write.addr.eq(Cat(address, into)),
+                *(word.eq(written.value) for word in write.data),
+                write.en.eq(Mux(done & (written.kind == LEVEL), Cat(which), 0)),
+                read.addr.eq(Cat(path, place)),
+                read.en.eq(stages.advance),
+            ]
+            measure = stages.register(measure, f"measure_{level}")
+            place = stages.register(place, f"place_{level}")
+            path = stages.register(path, f"path_{level}")
+            reached = [measure >= word for word in read.data]
+            below = [] if words == 1 else [Mux(reached[0], reached[2], reached[1])]
+            path = Cat(*below, reached[0], path)
+        codes = self._table(m, "codes", 5, LEVELS)
+        write, read = codes.write_port(), codes.read_port()
+        m.d.comb += [
+            write.addr.eq(Cat(written.index, into)),
+            write.data.eq(written.value),
+            write.en.eq(done & (written.kind == CODE)),
+            read.addr.eq(Cat(path, place)),
+            read.en.eq(stages.advance),
+        ]
+        code = read.data
+        for _ in range(self.latency - 4):
+            code = stages.register(code, "code")
+        return code
+
+    def _wide(self, m: Module, stages: Stages, done: Value, into: Value) -> Value:
+        i, written = self.i.p, self.write.p
+        scales = self._table(m, "scales", scale_layout(), 0)
+        write, read = scales.write_port(), scales.read_port()
+        m.d.comb += [
+            write.addr.eq(into),
+            Value.cast(write.data).eq(written.value),
+            write.en.eq(done & (written.kind == SCALE)),
+            read.addr.eq(Cat(i.bank, i.signal, i.port)),
+            read.en.eq(stages.advance),
+        ]
+        scale = read.data
+        measure = stages.register(i.measure, "measured")
+        width = 3 * DIGIT + 2
+        # minus the offset: its complement, and one
+        offset = Cat(~scale.offset, Const(-1, width - OFFSET_BITS))
+        rows = [*product_rows(measure, scale.factor), offset, Const(1, 1)]
+        two = carry_save(m, rows, width, "scaled")
+        left, right = (stages.register(row, "row") for row in two)
+        shift = stages.register(scale.shift, "shift")
+        total: Value = Const(0, 0)
+        carry: Value = Const(0, 1)
+        for digit in range(3):
+            ends = slice(digit * DIGIT, width if digit == 2 else (digit + 1) * DIGIT)
+            part = Signal(len(left[ends]) + 1, name=f"digit_{digit}")
+            m.d.comb += part.eq(left[ends] + right[ends] + carry)
+            kept = stages.register(part, f"sum_{digit}")
+            total, carry = Cat(stages.register(total, f"total_{digit}"), kept[:-1]), kept[-1]
+            left, right = stages.register(left, "left"), stages.register(right, "right")
+            shift = stages.register(shift, "shift")
+        moved = Signal(width)
+        m.d.comb += moved.eq(total >> shift)
+        code = Mux(moved[WIDE_BITS:].any(), Const(-1, WIDE_BITS), moved[:WIDE_BITS])
+        return stages.register(Mux(total[-1], 0, code), "wide_code")
