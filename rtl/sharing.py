@@ -13,6 +13,7 @@ _MODULE = re.compile(r"^module (\S+) ?\((.*?)^endmodule\n", re.DOTALL | re.MULTI
 _INSTANCE = re.compile(r"^  (\S+) +(\S+ +\(\n)((?:    \..*\n)+)", re.MULTILINE)
 _GENERATED_PORT = re.compile(r"\\port\$\d+\$\d+ ")
 _GENERATED_NET = re.compile(r"\\\$[a-z]\S* ")
+_FUNCTION = re.compile(r"^  function \[\S+ (\\\$\S+ )", re.MULTILINE)
 _GENERATED = re.compile(f"{_GENERATED_PORT.pattern}|{_GENERATED_NET.pattern}")
 
 
@@ -30,6 +31,8 @@ def share_modules(verilog: str) -> str:
     }
     for name, body in bodies.items():
         nets = ports[name] | _numbered("\\$net_", _GENERATED_NET.findall(body))
+        # Icarus takes a function whose name begins with $ for a system function, escaped or not.
+        nets |= _numbered("\\choice_", _FUNCTION.findall(body))
         body = _GENERATED.sub(lambda found, new=nets: new.get(found[0], found[0]), body)
         bodies[name] = _instances(body, {}, ports)
     shared: set[str] = set()

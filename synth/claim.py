@@ -24,9 +24,13 @@ class Claim:
     counted: float | None
     """What was counted here, None where gates cannot answer."""
     how: str
-    """`arithmetic`, `mapped` or `fitted`."""
+    """`arithmetic`, `mapped`, `fitted`, or `once`: by hand, with sources that are not here."""
     why: str = ""
     """Why the number does not hold, or what it means where the paper has none."""
+    at_most: bool = False
+    """The paper's number is a bound, not a count."""
+    says: str = ""
+    """The claim in the paper's words, where it gives no number."""
 
     @property
     def verdict(self) -> str:
@@ -36,7 +40,8 @@ class Claim:
         if self.counted is None:
             return "not counted"
         ratio = self.counted / self.paper
-        return "yes" if abs(ratio - 1) <= WITHIN else f"no, × {ratio:.3g}"
+        holds = ratio <= 1 if self.at_most else abs(ratio - 1) <= WITHIN
+        return "yes" if holds else f"no, × {ratio:.3g}"
 
     @property
     def note(self) -> str:
@@ -44,16 +49,17 @@ class Claim:
         return "" if self.verdict == "yes" else self.why
 
 
-def claims_table(found: Sequence[Claim]) -> Table:
-    """Return the report as a table without its notes, narrow enough for a terminal."""
+def claims_table(mechanism: str, found: Sequence[Claim]) -> Table:
+    """Return a mechanism's report as a table without its notes, narrow enough for a terminal."""
     return Table(
-        title=f"Ofan's cost: the paper and what was counted (≈ fitted; holds within {WITHIN:.0%})",
+        title=f"{mechanism}'s cost: the paper and what was counted"
+        f" (≈ fitted; holds within {WITHIN:.0%})",
         headers=["paper", "what", "claimed", "counted", "holds?"],
         rows=[
             [
                 claim.where,
                 claim.what,
-                "-" if claim.paper is None else f"{shown(claim.paper)} {claim.unit}",
+                "-" if claim.paper is None else claim.says or f"{shown(claim.paper)} {claim.unit}",
                 "-"
                 if claim.counted is None
                 else f"{'≈' * (claim.how == 'fitted')}{shown(claim.counted)} {claim.unit}",
@@ -71,6 +77,6 @@ def notes(found: Sequence[Claim]) -> list[str]:
 
 
 def claims_page(found: Sequence[Claim]) -> str:
-    """Return the report as Markdown: the table, and the notes as a list."""
+    """Return a report as Markdown: the table, and the notes as a list."""
     lines = [f"- {line}\n" for line in notes(found)]
-    return f"{claims_table(found).markdown()}\n{''.join(lines)}"
+    return f"{claims_table('', found).markdown()}\n{''.join(lines)}"

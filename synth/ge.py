@@ -59,6 +59,8 @@ class Cost:
     """Flip-flops that hold pointers and tables, bits."""
     rom: int = 0
     """Bits of read-only tables; their gates are in `logic`."""
+    sram: int = 0
+    """Bits of memories with one read and one write port, not of flip-flops; in no total."""
     depth: int = 0
     """Gates in a row on the longest path between registers, inputs and outputs."""
 
@@ -74,6 +76,7 @@ class Cost:
             flops=self.flops * count,
             storage=self.storage * count,
             rom=self.rom * count,
+            sram=self.sram * count,
             depth=self.depth,
         )
 
@@ -85,6 +88,7 @@ class Cost:
             flops=self.flops + other.flops,
             storage=self.storage + other.storage,
             rom=self.rom + other.rom,
+            sram=self.sram + other.sram,
             depth=max(self.depth, other.depth),
         )
 

@@ -7,12 +7,15 @@ from pathlib import Path
 
 from models.common.sorter import Network
 from models.ofan.config import OfanConfig, preset
+from models.symphony.config import PRESETS as SYMPHONY_PRESETS
 from rtl.common.sorter import Sorter
 from rtl.ofan.combine import Combine
 from rtl.ofan.sort import Sort
 from rtl.verilog import BUILD
+from synth import symphony
 from synth.ge import price
-from synth.ofan import TOTAL, Progress, fits, price_preset
+from synth.ofan import price_preset
+from synth.parts import TOTAL, Progress, fits
 from synth.records import COMMITTED, Record, read_records, records_of, write_records
 
 OFAN, BARE, POFAN = "edge-k64", "edge-k64-masks0", "pofan4-k64"
@@ -36,6 +39,10 @@ needs and the valid bit; and as `rtl.ofan.sort` has it, where lane and valid are
 
 NETWORKS = ("odd-even-merge", "best")
 """Networks that the report prices beside the paper's bitonic one."""
+
+SYMPHONY_LOG, SYMPHONY_EXACT = "log-16k", "exact-16k"
+SYMPHONY = {name: SYMPHONY_PRESETS[name] for name in (SYMPHONY_LOG, SYMPHONY_EXACT)}
+"""Symphony with the paper's 16k jobs, in both arithmetics."""
 
 CELL_BLOCK, NETWORK_BLOCK = "16 compare-and-swap", "sort, another network"
 
@@ -76,8 +83,8 @@ class Numbers:
 def measure(quick: bool, progress: Progress = lambda what: None) -> tuple[Numbers, str]:
     """Return the numbers of the report, and a sentence that says where they are from.
 
-    All are mapped now, and left in build/records; `quick` maps the compare-and-swap cells and
-    Combine, and takes the rest from the records of the release.
+    All are mapped now, and left in build/records; `quick` maps the compare-and-swap cells, Combine
+    and Symphony's decision by logarithms, and takes the rest from the records of the release.
     """
     cells = []
     for name, widths in CELLS.items():
@@ -87,11 +94,15 @@ def measure(quick: bool, progress: Progress = lambda what: None) -> tuple[Number
     if quick:
         progress("combine")
         fresh = cells + records_of("combine", OFAN, price(Combine(CONFIGS[OFAN])))
+        progress("coin")
+        for part, cost in symphony.decision(SYMPHONY[SYMPHONY_LOG]).items():
+            fresh += records_of(part, SYMPHONY_LOG, cost)
         kept = committed()
         engines = sorted({f"{r.engine} {r.versions[r.engine]}" for r in kept})
         origin = (
-            "Mapped now: the compare-and-swap cells and Combine. Other gates are from the records "
-            f"of the release ({', '.join(engines)}); without --quick all are mapped."
+            "Mapped now: the compare-and-swap cells, Combine, and Symphony's decision by "
+            "logarithms. Other gates are from the records of the release "
+            f"({', '.join(engines)}); without --quick all are mapped."
         )
         return Numbers([*kept, *fresh]), origin
     for network in NETWORKS:
@@ -102,10 +113,14 @@ def measure(quick: bool, progress: Progress = lambda what: None) -> tuple[Number
     records = list(cells)
     for name, config in CONFIGS.items():
         records += price_preset(name, config, lambda part, name=name: progress(f"{name}: {part}"))
+    for name, config in SYMPHONY.items():
+        told = lambda part, name=name: progress(f"{name}: {part}")  # noqa: E731
+        records += symphony.price_preset(name, config, told)
     return Numbers(records), "All gates were mapped or fitted on this machine."
 
 
 def committed(folder: Path = COMMITTED) -> list[Record]:
     """Return the records of the release that the report is made from."""
     names = ["claims.json", *(f"ofan-{name}.json" for name in CONFIGS)]
+    names += [f"symphony-{name}.json" for name in SYMPHONY]
     return [record for name in names for record in read_records(folder / name)]

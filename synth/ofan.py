@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 from amaranth.hdl import Elaboratable
 
@@ -18,28 +18,11 @@ from rtl.ofan.pipeline import Pipeline
 from rtl.ofan.sort import Sort
 from rtl.ofan.unsort import Unsort
 from rtl.ofan.update import Advance, Update
-from rtl.verilog import BUILD
-from synth.ge import FLOP_GE, Cost, price
+from synth import parts
+from synth.ge import Cost, price
 from synth.memory import memory_cost, rom
-from synth.records import Record, records_of, write_records
-from synth.table import Table, shown
-from synth.yosys import digest, keep, recall, sources
-
-Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One line of the cost table: a part of the switch, all pipes together."""
-
-    part: str
-    """Which part, `stage` or `stage: what of it`."""
-    cost: Cost
-    fitted: str | None = None
-    """Errors of the fit, for a part that is too large to map."""
-
-
-TOTAL = "total"
+from synth.parts import TOTAL, Progress, Row
+from synth.records import Record
 
 
 def price_switch(config: OfanConfig, progress: Progress = lambda what: None) -> Iterator[Row]:
@@ -114,50 +97,5 @@ def _pipe(c: OfanConfig, progress: Progress) -> Iterator[Row]:
 def price_preset(
     name: str, config: OfanConfig, progress: Progress = lambda what: None
 ) -> list[Record]:
-    """Price a configuration and return its records, also left in build/records/ofan-NAME.json.
-
-    What was mapped before is not mapped again, so a run that was stopped goes on where it was. A
-    run like one before, with no source file changed since, does not even elaborate the blocks.
-    """
-    key = digest("ofan", sources(), repr(config))
-    kept = recall(key)
-    if kept is None:
-        rows = list(price_switch(config, progress))
-        keep(key, {"rows": [asdict(row) for row in rows]})
-    else:
-        rows = [Row(**row | {"cost": Cost(**row["cost"])}) for row in kept["rows"]]
-    records = [r for row in rows for r in records_of(row.part, name, row.cost, row.fitted)]
-    write_records(BUILD / "records" / f"ofan-{name}.json", records)
-    return records
-
-
-def cost_table(records: Sequence[Record]) -> Table:
-    """Return the costs of one configuration, a part a row; ≈ marks what holds a fitted number."""
-    parts: dict[str, dict[str, Record]] = {}
-    for record in records:
-        parts.setdefault(record.block, {})[record.metric] = record
-    columns = {
-        "logic, GE": "logic",
-        "clock gates, GE": "gating",
-        "flip-flops": "flops",
-        "storage bits": "storage",
-        **{f"total, GE ({convention})": f"total, {convention}" for convention in FLOP_GE},
-        "depth, gates": "depth",
-    }
-    rows = []
-    for part, numbers in parts.items():
-        cells = [numbers[metric] for metric in columns.values()]
-        rows.append([part, *(f"{'≈' * bool(r.fitted)}{shown(r.value)}" for r in cells)])
-    first = records[0]
-    return Table(
-        title=f"Ofan {first.preset}, {first.engine} {first.versions[first.engine]}",
-        headers=["part", *columns],
-        rows=rows,
-        numbers=frozenset(columns),
-    )
-
-
-def fits(records: Sequence[Record]) -> list[str]:
-    """Return a line for each fitted part: how good the fit is."""
-    texts = {r.block: r.fitted for r in records if r.fitted and r.block != TOTAL}
-    return [f"≈ {part}: fitted to {fitted}" for part, fitted in texts.items()]
+    """Price a configuration and return its records; see `synth.parts.price_preset`."""
+    return parts.price_preset("ofan", name, config, lambda: price_switch(config, progress))

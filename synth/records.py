@@ -32,10 +32,11 @@ class Record:
     preset: str
     """Which configuration of it."""
     metric: str
-    """`logic`, `gating`, `flops`, `storage`, `rom`, `depth`, or `total, ` and a convention."""
+    """`logic`, `gating`, `flops`, `storage`, `rom`, `sram` where there is some, `depth`, or
+    `total, ` and a convention; the study of `log` arithmetic has its own."""
     value: float
     unit: str
-    """`GE`, `bits` or `gates`."""
+    """`GE`, `bits`, `gates` or `%`."""
     engine: str
     """Which of the three Yosys engines."""
     versions: dict[str, str] = field(default_factory=dict)
@@ -58,10 +59,11 @@ def records_of(block: str, preset: str, cost: Cost, fitted: str | None = None) -
         ("flops", cost.flops, "bits"),
         ("storage", cost.storage, "bits"),
         ("rom", cost.rom, "bits"),
+        *([("sram", cost.sram, "bits")] if cost.sram else []),
         ("depth", cost.depth, "gates"),
         *((f"total, {convention}", cost.total(convention), "GE") for convention in FLOP_GE),
     ]
-    exact = ("gating", "flops", "storage", "rom")
+    exact = ("gating", "flops", "storage", "rom", "sram")
     return [
         Record(
             block=block,

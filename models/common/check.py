@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def integer(name: str, value: object, low: int, high: int) -> int:
     """Return `value` if it is an integer from `low` to `high`, both included.
@@ -49,6 +51,13 @@ def parse_integer(text: str) -> int | None:
     """Return the integer that `text` spells in decimal digits alone, or None: no sign, no blank,
     at most 20 digits."""
     return int(text) if len(text) <= 20 and text.isascii() and text.isdecimal() else None
+
+
+def parse_real(text: str) -> float | None:
+    """Return the number that `text` spells in decimals, such as 0.25, -3 or 1e-3, or None: no
+    blank, no infinity, nothing but ASCII, at most 40 characters."""
+    fits = len(text) <= 40 and re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text)
+    return float(text) if fits else None
 
 
 def bits_for(count: int) -> int:

@@ -1,8 +1,9 @@
 """CSV files of whole numbers, read column by column at some millions of rows a second.
 
-A buffer of nothing but digits, commas and line ends is taken apart by numpy, a piece at a time.
-A piece with anything else in it, or a number out of range, goes through a slow reader that either
-reads it after all (text in columns nobody asked for, quotes) or names the line and the field.
+A buffer of nothing but digits, commas, line ends and the words of columns of words is taken apart
+by numpy, a piece at a time. A piece with anything else in it, or a number out of range, goes
+through a slow reader that either reads it after all (text in columns nobody asked for, quotes) or
+names the line and the field.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ def _fast(
     """Read a piece of whole lines, or return None if anything in it is odd."""
     data = np.frombuffer(piece, np.uint8)
     breaks = np.flatnonzero(data < 48)
-    if len(breaks) % width or (data > 57).any():
+    letters = int((data > 57).sum())
+    if len(breaks) % width:
         return None
     ends = breaks.reshape(-1, width)
     marks = data[ends]
@@ -109,14 +111,39 @@ def _fast(
     starts = starts.reshape(-1, width)
     out = []
     for at, column in zip(where, columns, strict=True):
-        values = _digits(data, starts[:, at], ends[:, at], column.blank)
+        if column.words:
+            values, used = _words(data, starts[:, at], ends[:, at], column)
+            letters -= used
+        else:
+            values = _digits(data, starts[:, at], ends[:, at], column.blank)
         if values is None:
             return None
         low = column.low if column.blank is None else min(column.low, column.blank)
         if values.min() < low or values.max() > column.high:
             return None
         out.append(values)
-    return out
+    return None if letters else out  # a letter that is in no word
+
+
+def _words(
+    data: np.ndarray, starts: np.ndarray, ends: np.ndarray, column: Column
+) -> tuple[np.ndarray | None, int]:
+    """Numbers of the words in [start, end), or None if there is another; and how many letters they
+    have in all."""
+    lengths = ends - starts
+    values = np.full(len(starts), -1, np.int64)
+    letters = 0
+    for number, word in enumerate(column.words):
+        same = np.flatnonzero(lengths == len(word))
+        for place, letter in enumerate(word.encode()):
+            same = same[data[starts[same] + place] == letter]
+        values[same] = number
+        letters += len(same) * len(word)
+    other = values < 0
+    if column.blank is not None:
+        other &= lengths > 0
+        values[lengths == 0] = column.blank
+    return None if other.any() else values, letters
 
 
 def _digits(
@@ -163,9 +190,15 @@ def _slow(
         for at, column in zip(where, columns, strict=True):
             field = fields[at].strip(" \t")
             blank = fields[at] == "" and column.blank is not None
-            value = column.blank if blank else parse_integer(field)
+            value = column.blank if blank else _number(field, column)
             if value is None or (not blank and not column.low <= value <= column.high):
                 raise InputError(file, line, column.name, fields[at], column.reason())
             row.append(value)
         rows.append(row)
     return list(np.array(rows, np.int64).reshape(-1, len(columns)).T)
+
+
+def _number(field: str, column: Column) -> int | None:
+    if column.words:
+        return column.words.index(field) if field in column.words else None
+    return parse_integer(field)

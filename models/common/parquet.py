@@ -59,11 +59,18 @@ def _check_schema(file: str | os.PathLike[str], schema: Any, column: Column) -> 
         said = "is missing" if copies == 0 else "stands twice"
         raise InputError(file, 1, column.name, None, f"this column {said} in the schema")
     kind = schema.field(column.name).type
-    if not arrow.types.is_integer(kind):
+    if column.words:
+        plain = kind.value_type if arrow.types.is_dictionary(kind) else kind
+        if not (arrow.types.is_string(plain) or arrow.types.is_large_string(plain)):
+            raise InputError(file, 1, column.name, kind, "must be a column of strings")
+    elif not arrow.types.is_integer(kind):
         raise InputError(file, 1, column.name, kind, "must be a column of integers")
 
 
 def _values(file: str | os.PathLike[str], found: Any, column: Column) -> np.ndarray:
+    texts = found
+    if column.words:
+        found = _numbers(found, column)
     missing = found.is_null().to_numpy()
     values = found.fill_null(0).to_numpy()
     wrong = ((values < column.low) | (values > column.high)) & ~missing
@@ -71,12 +78,22 @@ def _values(file: str | os.PathLike[str], found: Any, column: Column) -> np.ndar
         wrong |= missing
     if wrong.any():
         row = int(wrong.argmax())
-        value = "null" if missing[row] else values[row]
+        value = "null" if missing[row] else texts[row].as_py()
         raise InputError(file, row + 1, column.name, value, column.reason())
     values = values.astype(np.int64)
     if column.blank is not None:
         values[missing] = column.blank
     return values
+
+
+def _numbers(found: Any, column: Column) -> Any:
+    """Return the numbers of words: one more than there is for another word, null for null."""
+    import pyarrow as arrow
+    import pyarrow.compute as compute
+
+    texts = found.cast(arrow.string())
+    numbers = compute.index_in(texts, value_set=arrow.array(column.words))
+    return compute.if_else(texts.is_null(), None, numbers.fill_null(len(column.words)))
 
 
 def write_parquet(path: Path, data: Mapping[str, np.ndarray], nulls: Mapping[str, np.ndarray]):

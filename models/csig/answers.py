@@ -28,6 +28,11 @@ class Answers:
     def __len__(self) -> int:
         return len(self.value)
 
+    def differences(self, other: Answers) -> dict[str, int]:
+        """Return the names of the columns that differ, and in how many packets."""
+        counts = {n: int((getattr(other, n) != values).sum()) for n, values in vars(self).items()}
+        return {name: count for name, count in counts.items() if count}
+
     @classmethod
     def joined(cls, parts: Sequence[Answers]) -> Answers:
         """Return the answers of several calls, in order, as one."""

@@ -22,7 +22,6 @@ import numpy as np
 
 from models.csig.agent import Entry
 from models.csig.port import Port
-from models.csig.quantize import Compact, Wide
 from models.csig.setup import Agent, Setup
 from models.csig.signals import SIGNALS, Signal
 from models.csig.trace import Trace
@@ -47,31 +46,27 @@ def signals(port: Port) -> list[Signal]:
     return [signal for signal in SIGNALS if port.origin(signal.name) == "agent"]
 
 
-def codes(
-    port: Port, agent: Agent, signal: Signal, counters: Counters
-) -> tuple[int | None, int | None]:
-    """Return the codes for compact and wide tags that a period comes to, None where the port has no
-    quantizer."""
-    metered = replace(port, window_ns=agent.period_ns)
+def metered(port: Port, agent: Agent) -> Port:
+    """Return the port with the agent's period in place of the hardware's window."""
+    return replace(port, window_ns=agent.period_ns)
+
+
+def codes(port: Port, signal: Signal, counters: Counters) -> tuple[int | None, int | None]:
+    """Return the codes for compact and wide tags that a period of a `metered` port comes to, None
+    where it has no quantizer."""
     raw = {
-        "available": max(0, metered.capacity_bits - 8 * counters.bytes),
+        "available": max(0, port.capacity_bits - 8 * counters.bytes),
         "delay": counters.delay_ns,
         "queue": counters.queue_bytes,
     }[signal.measure]
-    value = metered.value(signal, raw)
-    quantizers: tuple[Compact | None, Wide | None] = (
-        port.compact.get(signal.name),
-        port.wide.get(signal.name),
-    )
-    compact, wide = (None if q is None else q.code(value) for q in quantizers)
-    return compact, wide
+    return port.code("compact", signal, raw), port.code("wide", signal, raw)
 
 
 class PortAgent:
     """The agent of one port, event by event: the specification of `writes`."""
 
     def __init__(self, port: Port, agent: Agent) -> None:
-        self.port = port
+        self.port = metered(port, agent)
         self.agent = agent
         self.period = 0
         """Number of the period that `counters` belong to."""
@@ -85,7 +80,7 @@ class PortAgent:
             self.period += 1
             written = self.period * self.agent.period_ns + self.agent.delay_ns
             for signal in signals(self.port):
-                compact, wide = codes(self.port, self.agent, signal, self.counters)
+                compact, wide = codes(self.port, signal, self.counters)
                 entry = Entry(compact, wide, written, written + self.agent.timeout)
                 self.waiting.append((written, signal.number, entry))
             self.counters = Counters()
@@ -151,6 +146,7 @@ def writes(setup: Setup, trace: Trace) -> Writes:
 
 
 def _port_writes(port: Port, agent: Agent, trace: Trace) -> Iterator[tuple[int, ...]]:
+    metered_port = metered(port, agent)
     where = np.flatnonzero(trace.port == port.id)
     time = trace.time_ns[where]
     period = time // agent.period_ns
@@ -175,7 +171,7 @@ def _port_writes(port: Port, agent: Agent, trace: Trace) -> Iterator[tuple[int, 
         written = (number + 1) * agent.period_ns + agent.delay_ns
         counters = read.get(number, Counters())
         for signal in signals(port):
-            found = codes(port, agent, signal, counters)
+            found = codes(metered_port, signal, counters)
             compact, wide = (NO_CODE if code is None else code for code in found)
             times = written, written + agent.timeout
             yield int(where[place]), port.id, signal.number, compact, wide, *times

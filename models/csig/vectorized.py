@@ -35,11 +35,16 @@ class VectorizedHop:
 
     def __init__(self, config: CsigConfig, setup: Setup) -> None:
         check_ports(config, list(setup.ports))
+        self.config = config
         self._shape = _shape(config)
         self._ports = _ports(config, setup.ports)
         self._meters = np.zeros((config.ports, loop.METER_WORDS), np.int64)
         self._meters[:, (loop.LEFT, loop.CLOSED)] = self._ports.capacity[:, None]
         self._entries = np.zeros((config.ports, len(SIGNALS), loop.ENTRY_WORDS), np.int64)
+
+    def change(self, setup: Setup) -> None:
+        """Set the ports anew; their meters and their agents' values stay. Windows must stay too."""
+        self._ports = _ports(self.config, setup.ports)
 
     def serve(self, packets: Trace, written: Writes | None = None) -> Answers:
         """Return what becomes of each packet's tag."""

@@ -34,16 +34,10 @@ def initial_pointers(config: OfanConfig) -> np.ndarray:
         stream = np.uint64(mix64((config.init + int(g)) % 2**64))
         pipe = np.arange(config.pipes, dtype=np.uint64)[:, None]
         destination = np.arange(config.destinations, dtype=np.uint64)
-        drawn = _mix64(stream + g * ((pipe << np.uint64(32)) + destination + np.uint64(1)))
+        drawn = mix64(stream + g * ((pipe << np.uint64(32)) + destination + np.uint64(1)))
         data = ((drawn >> np.uint64(32)) * np.uint64(w) >> np.uint64(32)).astype(np.int64)
     offsets = [class_offset(t, w) for t in range(config.size_classes)]
     return np.concatenate([(data + offset) % w for offset in offsets], axis=1).astype(np.uint8)
-
-
-def _mix64(value: np.ndarray) -> np.ndarray:
-    value = (value ^ value >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ value >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return value ^ value >> np.uint64(31)
 
 
 class VectorizedOfan:

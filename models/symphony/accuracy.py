@@ -1,10 +1,9 @@
 """How far the probability that hardware marks with is from equation 4, over the whole input range.
 
-Nothing is sampled. In `log` arithmetic all that a packet's PSN and psn_rec do to the gap is the
-difference of their codes. So for every difference there is, the least and the largest psn/psn_rec of
-all pairs that have it are found, and every α is held against both: that is every psn and psn_rec
-from 1 up with every α, since the effective probability is the same for all pairs of a difference.
-The probability of no error is 1 from there up, in the hardware as in equation 4.
+Nothing is sampled. In `log` arithmetic, all that a packet's PSN and psn_rec do to the gap is the
+difference of their codes, and all pairs of one difference are marked with the same probability. So
+for every difference there is, the least and the largest psn/psn_rec of all pairs that have it are
+found, and both are held against it with every α. That is every psn and psn_rec from 1 up.
 """
 
 from __future__ import annotations
@@ -14,9 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.common.log2 import log2_code, log2_table
-from models.symphony.coin import alpha_code, gap_probability, random_table
+from models.symphony.coin import (
+    alpha_code,
+    gap_probability,
+    random_table,
+    scaled_drop,
+    scaled_table,
+)
 from models.symphony.config import SymphonyConfig
-from models.symphony.settings import k_code
+from models.symphony.settings import k_code, k_exponent
 
 
 @dataclass(frozen=True)
@@ -131,3 +136,29 @@ def accuracy(config: SymphonyConfig) -> Accuracy:
     """Return the errors of a configuration in `log` arithmetic."""
     above, below = errors(config)
     return Accuracy(max(above, below), above, below, mean_error(config))
+
+
+def exact_errors(config: SymphonyConfig) -> tuple[float, float]:
+    """Return the largest relative error above and below in `exact` arithmetic, where products have
+    none: what is left is the rounding of 1/k and the grain of the random number.
+
+    A gap is a real threshold x that mantissas of U/k are below or not, so the share stays the same
+    from one mantissa to the next; each such interval is held against equation 4 at both ends, for
+    any x there may be.
+    """
+    c = config
+    scaled = scaled_table(c).astype(float)
+    # The mantissa of U/k at which equation 4 has passed a whole power of two.
+    one = 2.0**c.random_mantissa_bits / c.k * 2.0 ** (k_exponent(c) - scaled_drop(c))
+    ends = np.concatenate([[one], scaled[scaled > one], [2 * one]])
+    # Marked share of the random numbers with this exponent, and all those with a larger one.
+    count = np.searchsorted(scaled, ends[:-1], side="right") / len(scaled)
+    share = 1 + count
+    above = (share / (ends[:-1] / one)).max() - 1
+    below = 1 - (share / (ends[1:] / one)).min()
+    return float(above), float(below)
+
+
+def largest_error(config: SymphonyConfig) -> float:
+    """Return the largest relative error of the effective probability, in either arithmetic."""
+    return max(errors(config) if config.arithmetic == "log" else exact_errors(config))

@@ -36,6 +36,16 @@ class Answers:
     def __len__(self) -> int:
         return len(self.mark)
 
+    def differences(self, other: Answers) -> dict[str, int]:
+        """Return the columns in which the hardware's answers differ from others, by name, and in
+        how many packets; `real`, which hardware does not have, is left out."""
+        counts = {
+            field.name: int((getattr(self, field.name) != getattr(other, field.name)).sum())
+            for field in fields(self)
+            if field.name != "real"
+        }
+        return {name: count for name, count in counts.items() if count}
+
     @classmethod
     def joined(cls, parts: Sequence[Answers]) -> Answers:
         """Return the answers of several calls, in order, as one."""

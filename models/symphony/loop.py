@@ -1,7 +1,7 @@
 """The state of all jobs, packet by packet, as machine code: what is sequential in Symphony.
 
-It keeps what `models.symphony.progress`, `touch` and `window` say, but each job's psn_rec as the PSN
-itself, which its logarithm follows from, and the number of its last window in place of a bit.
+It keeps what `models.symphony.progress`, `touch` and `window` say, but each job's psn_rec as the
+PSN itself, which its logarithm follows from, and the start of its last window in place of a bit.
 Functions here take all they need as arguments (see `models.common.jit`).
 """
 

@@ -9,18 +9,20 @@ What is modelled:
 - A node sends at an even pace, its fair share of the port: one packet in the time of N·J packets,
   across steps too; `load` is how much faster all of them send than that. The slow node of job 0
   takes `slow_factor` times as long.
-- Each packet comes to the port up to `jitter_ns` late, drawn evenly; a flow's packets stay in order.
+- Each packet comes to the port up to `jitter_ns` late, drawn evenly; a flow's packets stay in
+  order.
 
 What is not: propagation and computation take no time, nothing is lost or sent again, and senders
 neither hear marks nor take up the share of those that wait. So lag builds up as it would if nobody
 did anything about it, and marks in a trace have no effect on what follows.
 
-`time_ns` is when a packet is taken from the queue; `queue_bytes` is what is waiting then, without it.
+`time_ns` is when a packet is taken from the queue; `queue_bytes` is what is left there then.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush, heapreplace
 
@@ -50,8 +52,8 @@ class Ring:
     slow_factor: float = 2.0
     """How many times as long it takes, 1 to 1,000."""
     load: float = 1.0
-    """Rate at which all flows together send, in line rates, 0.01 to 10. Above 1 the queue grows until
-    the end of each step."""
+    """Rate at which all flows together send, in line rates, 0.01 to 10. Above 1 the queue grows
+    until the end of each step."""
     jitter_ns: int = 2000
     """Largest delay of a packet on its way to the port, ns, 0 to 10**9: some packets' time."""
     gbps: float = 10.0
@@ -103,7 +105,7 @@ class Ring:
         return round(self.packet_ps * self.flows * factor / self.load)
 
     def arrivals(self, flow: int, step: int, start: int) -> list[int]:
-        """Return when the packets of a flow's step come to the port, ps, if it begins at `start`."""
+        """Return when the packets of a flow's step come to the port, ps; it begins at `start`."""
         number = np.arange(self.packets, dtype=np.int64)
         counter = (number + (flow * self.steps + step) * self.packets).astype(np.uint64)
         stream = mix64(self.seed + GOLDEN & MASK64)
@@ -133,7 +135,7 @@ def _served(ring: Ring) -> tuple[np.ndarray, np.ndarray]:
     """Return the flow of each packet, and when it comes to the port, ps, in that order."""
     flows, times = array("q"), array("q")
     coming: list[tuple[int, int]] = []  # a heap of (time, flow): each flow's next packet
-    later = [iter(())] * ring.flows  # its packets behind that one
+    later: list[Iterator[int]] = [iter(())] * ring.flows  # its packets behind that one
     finished = [0] * ring.flows  # steps that have left whole
     turn = [flow * ring.packet_ps for flow in range(ring.flows)]  # when its pace lets it go on
 

@@ -1,7 +1,9 @@
 """What an operator may change while the hardware runs, in the codes that its ports take.
 
 The widths follow from the configuration the hardware was made with; any value that fits may be put
-in later. `settings` says what the configuration itself asks for.
+in later, but for two: N_sample must be at most 2**bits - 2, since the guard starts one above it,
+and a window shorter than the largest power of two in `window_ns` lets serial numbers come again
+after 2**serial_bits windows. `settings` says what the configuration itself asks for.
 """
 
 from __future__ import annotations

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from models.common.counters import Counters
 from models.common.ecn import may_mark
-from models.common.rewrite import Rewrite
 from models.symphony.beat import GIVE, PACKET, counters
 from models.symphony.config import SymphonyConfig
-
-Counts = tuple[int, ...]
 
 
 class Tally:
@@ -20,24 +18,23 @@ class Tally:
 
     def __init__(self, config: SymphonyConfig) -> None:
         self.config = config
-        self.names = tuple(counters(config))
-        self.rows: Rewrite[Counts] = Rewrite(config.jobs, (0,) * len(self.names))
+        self.rows = Counters(tuple(counters(config)), config.counter_bits, config.jobs)
 
     def packet(
         self, job: int, *, known: bool, outpacing: bool, symphony: bool, red: bool, ecn: int
     ) -> None:
         """Count one packet."""
         marks = may_mark(ecn)
-        steps = (known, outpacing, symphony and marks, red and marks, not known)
-        limit = 1 << self.config.counter_bits
-        if self.names:
-            self.rows.change(
-                job, lambda row: tuple((n + s) % limit for n, s in zip(row, steps, strict=True))
-            )
+        steps = {
+            "packets": known,
+            "outpacing": outpacing,
+            "symphony": symphony and marks,
+            "red": red and marks,
+            "unknown": not known,
+        }
+        self.rows.count(job, steps)
 
     def order(self, job: int, op: int) -> dict[str, int]:
         """Carry out an order; return the counters as it found them."""
         assert op != PACKET
-        nothing = (0,) * len(self.names)
-        found = self.rows.change(job, lambda row: nothing if op == GIVE else row)
-        return dict(zip(self.names, found, strict=True))
+        return self.rows.read(job, clear=op == GIVE)

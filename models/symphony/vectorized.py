@@ -1,8 +1,8 @@
 """The bit-exact model for whole traces: what the hardware answers, some million packets a second.
 
-`models.symphony.loop` keeps the state, one packet after the other; what follows from it for each
-packet on its own is done for many at once, here in real numbers and in `models.symphony.coin` as the
-hardware does it.
+`models.symphony.loop` keeps the state, one packet after the other. What follows from it for each
+packet on its own is done for many at once: here in real numbers, and in `models.symphony.coin` as
+the hardware does it.
 """
 
 from __future__ import annotations
@@ -206,6 +206,11 @@ def red_real(config: SymphonyConfig, queue_bytes: np.ndarray, random: np.ndarray
     return (random % 2**RED_BITS + 0.5) / 2**RED_BITS < probability
 
 
+def prepare(config: SymphonyConfig) -> None:
+    """Compile the loop, or load it, ahead of its first use."""
+    answer(config, Trace.of(*[[0]] * 6), Orders.of())
+
+
 def answer(
     config: SymphonyConfig,
     trace: Trace,
@@ -220,7 +225,7 @@ def answer(
     """
     model = VectorizedSymphony(config, real=real)
     parts = []
-    for start in range(0, len(trace), _BLOCK):
+    for start in range(0, max(1, len(trace)), _BLOCK):
         rows = slice(start, min(start + _BLOCK, len(trace)))
         parts.append(model.serve(trace[rows], orders.among(rows)))
         if progress:

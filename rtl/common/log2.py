@@ -13,11 +13,12 @@ from models.common.log2 import log2_rests
 def fraction_of(m: Module, mantissa: Value, rests: tuple[int, ...], bits: int, name: str) -> Value:
     """Return log2 of 1 + mantissa as `models.common.log2` makes it: the mantissa cut to `bits`
     places, and an entry of the table for two mantissas."""
-    rest = Signal(range(max(rests) + 1), name=f"{name}_rest")
-    with m.Switch(mantissa[1:]):
-        for number, value in enumerate(rests):
-            with m.Case(number):
-                m.d.comb += rest.eq(value)
+    # One constant for each bit of an entry: a switch would become a memory in Yosys's hands.
+    columns = [
+        sum((rest >> bit & 1) << n for n, rest in enumerate(rests))
+        for bit in range(max(rests).bit_length())
+    ]
+    rest = Cat(Const(column, len(rests)).bit_select(mantissa[1:], 1) for column in columns)
     fraction = Signal(bits, name=name)
     m.d.comb += fraction.eq(((mantissa << bits) >> len(mantissa)) + rest)
     return fraction
@@ -49,7 +50,7 @@ class Log2(wiring.Component):
 
     Args:
         width: bits of the value, 1 to 64.
-        mantissa_bits: bits below the leading one that choose the table's entry, 1 to 12.
+        mantissa_bits: bits below the leading one that count, 2 to 12.
         fraction_bits: binary places of the logarithm, 1 to 12.
 
     Ports:
@@ -60,7 +61,7 @@ class Log2(wiring.Component):
 
     def __init__(self, width: int, mantissa_bits: int, fraction_bits: int) -> None:
         self.width = integer("width", width, 1, 64)
-        self.mantissa_bits = integer("mantissa_bits", mantissa_bits, 1, 12)
+        self.mantissa_bits = integer("mantissa_bits", mantissa_bits, 2, 12)
         self.fraction_bits = integer("fraction_bits", fraction_bits, 1, 12)
         super().__init__({"value": In(width), "code": Out(bits_for(width) + fraction_bits)})
 

@@ -25,16 +25,16 @@ class Coin(wiring.Component):
     """Decides whether Symphony marks a packet, by its random number. Latency 2 cycles in `log`
     arithmetic, 4 in `exact`; throughput one beat a cycle. No division and no exponential.
 
-    `log`, in units of 2^-f (α, psn and psn_rec come in as they are stored):
+    `log`: all are logarithms in units of 2^-f, psn_rec and the packet's position are stored as such.
     ```
-    α ─► log2 ───────────────────────────────────────────►[reg]─┐
-    k + progress - rec ──────────────────────────────────►[reg]─┴─► sum, the gap ─► below it? ─►[reg]
-    random ─► leading one of the exponent, table of the mantissa ─►[reg]────────────────┘
+    α ─► log2 ────────────►[reg]─┐
+    k + progress - rec ───►[reg]─┴─► sum: the gap ─┬──────────────►[reg]─► gap
+    random ─► log2 ───────►[reg]───────────────────┴─► below it? ─►[reg]─► symphony
     ```
-    `exact`, U the random number:
+    `exact`: U is the random number, `scaled` its mantissa by the code of 1/k.
     ```
-    α·progress, two rows ─►[reg]─► their sum ──────────►[reg]────────────►[reg]──────────┐
-    U's mantissa·1/k ─►[reg]─► ·rec, two rows ─►[reg]─► sum ─►[reg]─► >> U's exponent, below? ─►[reg]
+    α·progress, two rows ─►[reg]─► one sum ─►[reg]────────►[reg]────────────────┐
+    U ─► scaled ──────────►[reg]─► ·rec ────►[reg]─► sum ─►[reg]─► moved, below? ─►[reg]─► symphony
     ```
 
     Args:
@@ -100,49 +100,43 @@ class Coin(wiring.Component):
         c, i = self.config, self.i.p
         mantissa_bits, exponent_bits = c.random_mantissa_bits, c.random_exponent_bits
         coin = i.random[RED_BITS:]
-        # 1: U's mantissa times 1/k, rounded; U's exponent; the other product.
-        mantissa = coin[:mantissa_bits]
-        scaled = Signal(EXACT_RANDOM_BITS)
+        # Twice the mantissa and one: the middle of what its bits stand for.
+        odd = Cat(Const(1, 1), coin[:mantissa_bits], Const(1, 1))
         drop = scaled_drop(c)
-        odd = Cat(Const(1, 1), mantissa, Const(1, 1))
-        m.d.comb += scaled.eq((odd * self.k + (1 << drop)) >> (drop + 1))
-        position, moved = leading_one(m, coin[mantissa_bits:])
+        scaled = Signal(EXACT_RANDOM_BITS)
+        position, found = leading_one(m, coin[mantissa_bits:])
         zeros = Signal(range(exponent_bits + 1))
-        m.d.comb += zeros.eq(Mux(moved[-1], exponent_bits - 1 - position, exponent_bits))
-        product = Sum(m, stages, product_rows(i.progress, i.alpha), c.alpha_bits + c.psn_bits, "p")
-        some, rec = i.tossed & i.some, i.rec
+        m.d.comb += [
+            scaled.eq((odd * self.k + (1 << drop)) >> (drop + 1)),
+            zeros.eq(Mux(found[-1], exponent_bits - 1 - position, exponent_bits)),
+        ]
+        product_bits = c.alpha_bits + c.psn_bits
+        product = _sum(m, stages, product_rows(i.progress, i.alpha), product_bits, "product")
 
-        # 2: times psn_rec
-        scaled, zeros, some, rec = (stages.register(part) for part in (scaled, zeros, some, rec))
-        product = product.total
-        width = EXACT_RANDOM_BITS + c.psn_bits
-        drawn = Sum(m, stages, product_rows(rec, scaled), width, "drawn")
-        # 3
-        zeros, some, rec, product = (stages.register(part) for part in (zeros, some, rec, product))
-        drawn = drawn.total
-        # 4
-        zeros, some, rec, product, drawn = (
-            stages.register(part) for part in (zeros, some, rec, product, drawn)
-        )
+        scaled, rec = stages.register(scaled, "scaled"), stages.register(i.rec, "rec")
+        drawn_bits = EXACT_RANDOM_BITS + c.psn_bits
+        drawn = _sum(m, stages, product_rows(rec, scaled), drawn_bits, "drawn")
+
+        some: Value = i.tossed & i.some
+        for _ in range(3):
+            some, zeros = stages.register(some, "some"), stages.register(zeros, "zeros")
+        for _ in range(2):
+            product, rec = stages.register(product, "product"), stages.register(rec, "rec")
+        drawn = stages.register(drawn, "drawn")
         shift = exact_shift(c)
-        moved = drawn << max(0, -shift) >> max(0, shift)
-        gap = Mux(some, Cat(product, rec), 0)
-        return gap, some & ((moved >> zeros) < product)
+        moved = drawn << max(0, -shift) >> max(0, shift) >> zeros
+        return Mux(some, Cat(product, rec), 0), some & (moved < product)
 
 
-class Sum:
-    """The sum of many rows in two stages: carries that run through its lower half in the first,
-    with the carry-save part, and through its upper half in the second."""
-
-    def __init__(self, m: Module, stages: Stages, rows: list[Value], width: int, name: str) -> None:
-        two = carry_save(m, rows, width, name)
-        a, b = (two + [Const(0, width)])[:2] if len(two) < 2 else two
-        half = width * 2 // 5
-        low = Signal(half + 1, name=f"{name}_low")
-        m.d.comb += low.eq(a[:half] + b[:half])
-        low = stages.register(low, f"{name}_low")
-        upper_a = stages.register(a[half:], f"{name}_a")
-        upper_b = stages.register(b[half:], f"{name}_b")
-        high = Signal(width - half, name=f"{name}_high")
-        m.d.comb += high.eq(upper_a + upper_b + low[-1])
-        self.total = Cat(low[:-1], high)
+def _sum(m: Module, stages: Stages, rows: list[Value], width: int, name: str) -> Value:
+    """Return the sum of rows, one stage later. Carries run through its lower part ahead of the
+    registers, behind those that are saved, and through its upper part behind them."""
+    a, b, *_ = [*carry_save(m, rows, width, name), Const(0, width)]
+    split = width * 2 // 5
+    low = Signal(split + 1, name=f"{name}_low")
+    high = Signal(width - split, name=f"{name}_high")
+    m.d.comb += low.eq(a[:split] + b[:split])
+    low = stages.register(low, f"{name}_low")
+    upper = [stages.register(row[split:], f"{name}_upper") for row in (a, b)]
+    m.d.comb += high.eq(upper[0] + upper[1] + low[-1])
+    return Cat(low[:-1], high)

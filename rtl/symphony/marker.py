@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from models.symphony.beat import PACKET, order, packet, receipt
+from models.symphony.beat import PACKET, READ, order, packet, receipt
 from models.symphony.config import SymphonyConfig
 from models.symphony.settings import setting_bits
 from rtl.common.lfsr import Lfsr
@@ -43,7 +43,7 @@ class Marker(wiring.Component):
 
     An order of the control plane takes the place of one packet and passes the same memories, so it
     holds from the first packet that enters after it. One order is under way at a time: the next is
-    taken when the answer to the last has been.
+    taken when the answer to the last has been. Op 0, which is a packet's inside, reads counters too.
 
     After a reset no job has a slot; `s_axis` and `s_ctrl` may be taken into the first blocks, but
     nothing comes out for `jobs` cycles, while memories are swept.
@@ -123,7 +123,7 @@ class Marker(wiring.Component):
             self.s_axis_tready.eq(entry.ready & ~ordering),
             entry.valid.eq(ordering | self.s_axis_tvalid),
             lfsr.step.eq(self.s_axis_tvalid & self.s_axis_tready),
-            entry.p.op.eq(Mux(ordering, wanted.op, PACKET)),
+            entry.p.op.eq(Mux(ordering, Mux(wanted.op == PACKET, READ, wanted.op), PACKET)),
             entry.p.job.eq(Mux(ordering, wanted.job, given.job)),
             entry.p.time.eq(self.s_time),
             entry.p.random.eq(Mux(self.s_random_en, self.s_random, random)),

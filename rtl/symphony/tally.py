@@ -10,7 +10,7 @@ from models.common.ecn import CE, NOT_ECT
 from models.symphony.beat import GIVE, PACKET, VERDICT, colored, counters, receipt
 from models.symphony.coin import gap_bits
 from models.symphony.config import SymphonyConfig
-from rtl.common.rewrite import Rewrite
+from rtl.common.counters import Counters
 from rtl.common.stage import Stages
 
 
@@ -19,18 +19,9 @@ def verdict_layout(c: SymphonyConfig) -> data.StructLayout:
     return data.StructLayout({**dict.fromkeys(VERDICT, 1), "ecn": 2, "gap": gap_bits(c)})
 
 
-def counter_layout(c: SymphonyConfig) -> data.StructLayout:
-    """A counter: its lower half, its upper half, and what the lower has yet to carry into it."""
-    half = c.counter_bits // 2
-    return data.StructLayout({"low": half, "carry": 1, "high": c.counter_bits - half})
-
-
 class Tally(wiring.Component):
     """Counts each packet at its job, sets its ECN field, and answers orders. Latency 2 cycles;
     throughput one beat a cycle.
-
-    A counter is added up in two halves, so that no addition is longer than one: the lower half's
-    carry is kept, and goes into the upper half when the job's next beat comes, or into an answer.
 
     A packet is marked if Symphony or RED says so and its ECN field is not Not-ECT (RFC 3168); it
     leaves as CE then, else as it came. An answer to an order waits in a register of its own until
@@ -61,9 +52,8 @@ class Tally(wiring.Component):
         i, answer = self.i, self.answer
         running: Value = Const(1)
         if c.counter_bits:
-            row_layout = data.StructLayout(dict.fromkeys(counters(c), counter_layout(c)))
-            file = Rewrite(m, row_layout, c.jobs, 0, "counters")
-            running = file.running
+            rows = Counters(m, tuple(counters(c)), c.counter_bits, c.jobs)
+            running = rows.running
         out = stream.Signature(verdict_layout(c)).create()
         stages = Stages(m, i, out, depth=2, enabled=running)
         here = stages.register(i.p, "here")
@@ -92,30 +82,16 @@ class Tally(wiring.Component):
         found = {"job": here.job, "op": here.op, "known": here.known}
         if c.counter_bits:
             inside = Const(1) if c.jobs == 1 << c.job_bits else here.job < c.jobs
-            row, after = file.connect(stages, i.p.job, inside)
+            packet = here.op == PACKET
             steps = {
-                "packets": here.known,
-                "outpacing": here.outpacing,
-                "symphony": here.symphony & may,
-                "red": here.red & may,
-                "unknown": ~here.known,
+                "packets": here.known & packet,
+                "outpacing": here.outpacing & packet,
+                "symphony": here.symphony & may & packet,
+                "red": here.red & may & packet,
+                "unknown": ~here.known & packet,
             }
-            packet, cleared = here.op == PACKET, here.op == GIVE
-            for name, step in steps.items():
-                count, next_count = row[name], after[name]
-                low = Signal(len(count.low) + 1, name=f"{name}_low")
-                high = Signal(len(count.high), name=f"{name}_high")
-                m.d.comb += [
-                    low.eq(count.low + (step & packet)),
-                    high.eq(count.high + count.carry),
-                ]
-                with m.If(~cleared):
-                    m.d.comb += [
-                        next_count.low.eq(low),
-                        next_count.carry.eq(low[-1]),
-                        next_count.high.eq(high),
-                    ]
-                found[name] = Cat(count.low, high) & inside.replicate(c.counter_bits)
+            values = rows.connect(stages, i.p.job, steps, here.op == GIVE, inside)
+            found |= {n: v & inside.replicate(c.counter_bits) for n, v in values.items()}
         kept = Signal(data.StructLayout(receipt(c)), reset_less=True)
         with m.If(stages.advance & stages.valid[0] & (here.op != PACKET)):
             m.d.sync += answer.valid.eq(1)

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,30 +24,15 @@ from rich.table import Table
 
 from models.ofan.config import OfanConfig, preset
 from models.ofan.vectorized import VectorizedOfan
-from rtl.toolchain import ToolError, yosys_version
+from rtl.toolchain import ToolError
 from rtl.verilog import BUILD, write_whole
 from tb.ofan.replay import CHUNK, Replay
-from tb.tools import chosen_simulator, verilator
+from tb.rates import Stopwatch, versions
 
 BATCHES = {"edge-k64": 300_000, "edge-k64:masks=0": 300_000, "edge-k8": 3_000_000}
 """Batches served when none are asked for: some seconds of each engine."""
 
 RECORD = BUILD / "bench" / "ofan.json"
-
-
-@dataclass
-class Stopwatch:
-    """Adds up the seconds of calls: of the wall clock and of this process's processor time."""
-
-    wall: float = 0.0
-    processor: float = 0.0
-
-    def run(self, call: Callable[[], Any]) -> Any:
-        wall, processor = time.perf_counter(), time.process_time()
-        answer = call()
-        self.wall += time.perf_counter() - wall
-        self.processor += time.process_time() - processor
-        return answer
 
 
 @dataclass
@@ -92,14 +75,6 @@ def compare(
 
 def records(name: str, result: Result) -> list[dict[str, Any]]:
     """Return the measurements as records, in the form of the cost records of `synth`."""
-    engine = verilator(chosen_simulator() == "verilator-system")[1]
-    versions = {
-        "verilator": engine,
-        "yosys": yosys_version(),
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "machine": _processor(),
-    }
     rates = {("rtl", "batches"): result.rtl.wall, ("model", "batches"): result.model.wall}
     rates |= {
         ("rtl", "batches_processor"): result.rtl.processor,
@@ -111,20 +86,11 @@ def records(name: str, result: Result) -> list[dict[str, Any]]:
         ("rtl", "compared", result.batches, "batch"),
         ("rtl", "differences", result.differences, "lane"),
     ]
-    common = {"block": "ofan", "preset": name, "versions": versions}
+    common = {"block": "ofan", "preset": name, "versions": versions()}
     return [
         {**common, "engine": who, "metric": what, "value": value, "unit": unit}
         for who, what, value, unit in rows
     ]
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo") as file:
-            names = [line.partition(":")[2].strip() for line in file if "model name" in line]
-    except OSError:
-        names = []
-    return names[0] if names else platform.machine()
 
 
 def table(results: dict[str, Result]) -> Table:

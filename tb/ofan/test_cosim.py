@@ -42,7 +42,7 @@ def test_first_difference(trace: str, capfd: Any, monkeypatch: pytest.MonkeyPatc
     def other(*_: object) -> str:
         return block_verilog(Switch, preset("edge-k8", init=1), "switch")
 
-    monkeypatch.setattr("tb.ofan.cosim.block_verilog", other)
+    monkeypatch.setattr("tb.cosim.block_verilog", other)
     assert cosim(trace) == 1
     said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("netweave: ")]
     assert len(said) == 1

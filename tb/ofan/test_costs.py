@@ -15,7 +15,8 @@ from rtl.ofan.sort import Sort
 from rtl.ofan.switch import Switch
 from rtl.toolchain import yosys_engine
 from synth.ge import Cost, price
-from synth.ofan import TOTAL, cost_table, fits, price_preset, price_switch
+from synth.ofan import price_preset, price_switch
+from synth.parts import TOTAL, cost_table, fits
 from synth.records import COMMITTED, read_records, versions
 
 SMALL = {
@@ -73,7 +74,7 @@ def test_the_committed_records_are_of_this_rtl() -> None:
 def test_edge_k12_takes_less_than_a_minute_of_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("synth.yosys", "synth.ofan"):
+    for module in ("synth.yosys", "synth.parts"):
         monkeypatch.setattr(f"{module}.BUILD", tmp_path)  # nothing is kept here
     before = os.times()
     price_preset("edge-k12", preset("edge-k12"))
@@ -87,7 +88,7 @@ def test_edge_k12_takes_less_than_a_minute_of_work(
 
 def test_the_table_marks_what_is_fitted() -> None:
     records = read_records(COMMITTED / "ofan-edge-k64.json")
-    table = cost_table(records)
+    table = cost_table("Ofan edge-k64", records)
     rows = {row[0]: row for row in table.rows}
     assert rows["pointer file: read paths"][1].startswith("≈")
     assert not rows["sort"][1].startswith("≈")

@@ -146,7 +146,7 @@ def test_steps_wrap_or_do_not() -> None:
 
 
 def test_word_is_small() -> None:
-    assert SymphonyConfig().word_bits == 62
+    assert SymphonyConfig().word_bits == 63
     assert SymphonyConfig(arithmetic="exact").word_bits == 74
     assert Job() == Job(step_min=0, psn_rec=0, alpha=1)
     assert fresh(SymphonyConfig())[1:5] == (0, 0, False, 1)
