@@ -96,8 +96,8 @@ _TABLE = (
     ("masks-turn-not-reduced", "ofan/masks.py",
      "turn = modulo(m, counted.position, c.uplinks, bound=bound, least=c.uplinks)",
      "turn = counted.position", _O + "test_masks.py::test_named_batches[8-3-0]"),
-    ("masks-of-another-key", "ofan/masks.py", "positions.key.eq(beat_set.items[lane].key)",
-     "positions.key.eq(beat_set.items[0].key)", _O + "test_masks.py::test_masks_is_its_model"),
+    ("masks-of-another-key", "ofan/masks.py", "positions(m, c, beat_set.items[lane].key",
+     "positions(m, c, beat_set.items[0].key", _O + "test_masks.py::test_masks_is_its_model"),
 
     ("pi-without-addition", "ofan/order.py", "kept + id2, w", "kept, w", _PI + "[6]"),
     ("pi-without-xor", "ofan/order.py", "mixed.eq(looked_up ^ id1)", "mixed.eq(looked_up)",
