@@ -32,7 +32,7 @@ CHUNK = 100_000
 PATIENCE = 1_000_000
 """Cycles in which nothing moves before the switch counts as stuck."""
 
-_CONDITIONS = r"some_down\d*"
+_CONDITIONS = r"some_down\w*"
 """The wires of the RTL that say that a lane's uplinks are not all valid."""
 
 _WRITE_WORDS = 3
