@@ -26,13 +26,15 @@ _STRIP = " ".join(f"-remove {name}" for name in _ATTRIBUTES)
 # the compiler (and its path) with which Yosys was built, and with the clock enables of registers
 # as enables, not as multiplexers in front of them: a simulator runs that almost twice as fast.
 # No `opt_expr` (`-noopt`): an AND with a constant would come apart into assignments of single
-# bits, slow to simulate and hard to read.
+# bits, slow to simulate and hard to read. π backwards goes inline into `Masks`, beside the
+# condition under which its answer is kept: `tb.gated` skips it where all uplinks are valid.
 _SCRIPT = f"""
 read_rtlil design.il
 proc -norom -noopt
 memory_collect
 opt_clean
 opt_dff -simple-dffe
+flatten *.masks
 opt_clean
 attrmap {_STRIP}
 attrmap -modattr {_STRIP}

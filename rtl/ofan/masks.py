@@ -13,7 +13,7 @@ from rtl.common.modulo import modulo
 from rtl.common.select import counts
 from rtl.common.stage import Stages
 from rtl.ofan.combine import combined_fields
-from rtl.ofan.order import positions
+from rtl.ofan.order import Positions
 from rtl.ofan.sort import beat_layout
 
 
@@ -55,7 +55,7 @@ class Masks(wiring.Component):
     failure logic, 0 if then no group is longer than w); throughput one batch a cycle.
 
     ```
-    key ─►destination─►[index table]─►[shared masks]─►positions (π backwards)─►[reg]─►[reg]─► mask
+    key ─►destination─►[index table]─►[shared masks]─►Positions (π backwards)─►[reg]─►[reg]─► mask
           N_d × ⌈log2 masks⌉ bits      masks × w bits  and a count of ones      turn = position
                                                                                  mod ways
     ```
@@ -168,11 +168,14 @@ class Masks(wiring.Component):
                 least=c.destinations,
                 name=f"destination{lane}",
             )
+            m.submodules[f"positions{lane}"] = positions = Positions(c)
             m.d.comb += [
                 index_read.en.eq(stages.advance),
                 index_read.addr.eq(destination),
                 set_read.en.eq(stages.advance),
                 set_read.addr.eq(index_read.data),
+                positions.key.eq(beat_set.items[lane].key),
+                positions.uplinks.eq(set_read.data),
             ]
             some_down = Signal(name=f"some_down{lane}")
             m.d.comb += some_down.eq(~set_read.data.all())
@@ -181,9 +184,7 @@ class Masks(wiring.Component):
             m.d.comb += ways.eq(Mux(some_down, levels[-1], c.uplinks))
             ways_positions = stages.register(ways, f"ways_positions{lane}")
             mask_positions = stages.register(
-                positions(m, c, beat_set.items[lane].key, set_read.data, f"{lane}"),
-                f"mask_positions{lane}",
-                enable=some_down,
+                positions.positions, f"mask_positions{lane}", enable=some_down
             )
             position = beat_positions.items[lane].position
             turn = modulo(m, position, ways_positions, bound=lanes, least=1, name=f"turn{lane}")

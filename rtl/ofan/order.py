@@ -65,50 +65,12 @@ class Uplink(wiring.Component):
         return m
 
 
-def positions(m: Module, c: OfanConfig, key: Value, uplinks: Value, name: str = "") -> Value:
-    """Return the set of positions that lead to a set of uplinks: bit i of the answer is bit π(i) of
-    the question.
+class Positions(wiring.Component):
+    """Turns a set of uplinks into the set of positions that lead to them: bit i of the answer is
+    bit π(i) of the question. Combinational.
 
     It undoes π's steps on all uplinks at once: a rotation by id2, a butterfly by id1, the fixed
     wiring P.
-    """
-    if c.order == "plain" or c.uplinks == 1:
-        return uplinks
-    assert c.order is not None
-    b, w = c.uplink_bits, c.uplinks
-    id1, id2 = _split(m, c, key)
-    rotated = uplinks
-    for bit in range(len(id2)):
-        step = Signal(w, name=f"rotated{name}_{bit}")
-        m.d.comb += step.eq(Mux(id2[bit], rotated.rotate_right(2**bit % w), rotated))
-        rotated = step
-    mixed = _butterfly(m, Cat(rotated, Const(0, (1 << b) - w)), id1, f"mixed{name}")
-    if w != 1 << b:
-        # xor_w keeps a port whose partner would be no port: ask the same butterfly which.
-        has_partner = _butterfly(m, Const((1 << w) - 1, 1 << b), id1, f"partner{name}")
-        mixed = (mixed & has_partner)[:w] | (rotated & ~has_partner[:w])
-    return Cat(mixed[port] for port in c.order)
-
-
-def _butterfly(m: Module, value: Value, x: Value, name: str) -> Value:
-    """Return the vector whose element v is element v ⊕ x of `value`."""
-    size = len(value)
-    for bit in range(len(x)):
-        stride = 1 << bit
-        lower = sum(1 << v for v in range(size) if not v & stride)
-        # What moves is masked by the bit itself: word-wide, where a constant would come apart.
-        moved = Mux(x[bit], Const(lower, size), 0)
-        stays = Mux(x[bit], Const(0, size), Const((1 << size) - 1, size))
-        upward = Cat(Const(0, stride), (value & moved)[: size - stride])
-        step = Signal(size, name=f"{name}_{bit}")
-        m.d.comb += step.eq(upward | (value >> stride) & moved | value & stays)
-        value = step
-    return value
-
-
-class Positions(wiring.Component):
-    """Turns a set of uplinks into the set of positions that lead to them, by `positions`.
-    Combinational.
 
     Args:
         config: an `OfanConfig`; `order`, `uplinks` and the key width are used.
@@ -126,5 +88,37 @@ class Positions(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.d.comb += self.positions.eq(positions(m, self.config, self.key, self.uplinks))
+        c = self.config
+        if c.order == "plain" or c.uplinks == 1:
+            m.d.comb += self.positions.eq(self.uplinks)
+            return m
+        assert c.order is not None
+        b, w = c.uplink_bits, c.uplinks
+        id1, id2 = _split(m, c, self.key)
+        rotated: Value = self.uplinks
+        for bit in range(len(id2)):
+            step = Signal(w, name=f"rotated_{bit}")
+            m.d.comb += step.eq(Mux(id2[bit], rotated.rotate_right(2**bit % w), rotated))
+            rotated = step
+        mixed = self._butterfly(m, Cat(rotated, Const(0, (1 << b) - w)), id1, "mixed")
+        if w != 1 << b:
+            # xor_w keeps a port whose partner would be no port: ask the same butterfly which.
+            has_partner = self._butterfly(m, Const((1 << w) - 1, 1 << b), id1, "partner")
+            mixed = (mixed & has_partner)[:w] | (rotated & ~has_partner[:w])
+        m.d.comb += self.positions.eq(Cat(mixed[port] for port in c.order))
         return m
+
+    def _butterfly(self, m: Module, value: Value, x: Value, name: str) -> Value:
+        """Return the vector whose element v is element v ⊕ x of `value`."""
+        size = len(value)
+        for bit in range(len(x)):
+            stride = 1 << bit
+            lower = sum(1 << v for v in range(size) if not v & stride)
+            # What moves is masked by the bit itself: word-wide, where a constant would come apart.
+            moved = Mux(x[bit], Const(lower, size), 0)
+            stays = Mux(x[bit], Const(0, size), Const((1 << size) - 1, size))
+            upward = Cat(Const(0, stride), (value & moved)[: size - stride])
+            step = Signal(size, name=f"{name}_{bit}")
+            m.d.comb += step.eq(upward | (value >> stride) & moved | value & stays)
+            value = step
+        return value
