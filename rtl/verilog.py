@@ -27,7 +27,9 @@ _STRIP = " ".join(f"-remove {name}" for name in _ATTRIBUTES)
 # as enables, not as multiplexers in front of them: a simulator runs that almost twice as fast.
 # No `opt_expr` (`-noopt`): an AND with a constant would come apart into assignments of single
 # bits, slow to simulate and hard to read. A memory that is written has no initial value, which
-# would be a line a word: it is swept after a reset.
+# would be a line a word: it is swept after a reset. π backwards goes inline into Ofan's `Masks`,
+# beside the condition under which its answer is kept: `tb.gated` skips it where all uplinks are
+# valid.
 _SCRIPT = f"""
 read_rtlil design.il
 proc -norom -noopt
@@ -35,6 +37,7 @@ memory_collect
 setparam -set INIT 1'x t:$mem_v2 r:WR_PORTS>0 %i
 opt_clean
 opt_dff -simple-dffe
+flatten *.masks
 opt_clean
 attrmap {_STRIP}
 attrmap -modattr {_STRIP}

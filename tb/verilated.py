@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import re
 import shutil
 import subprocess
 import tempfile
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,6 +20,8 @@ _FLAGS = [
     *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert"),
     # Merged conditionals become branches on data, half of them mispredicted: twice the time.
     "-fno-merge-cond",
+    # Loops over the words of a wide register are slower than its copy spelled out.
+    "-fno-reloop",
     *("--output-split", "5000", "--output-split-cfuncs", "2000"),
     *("-CFLAGS", "-fPIC -std=c++20", "-LDFLAGS", "-shared", "-o", "library.so"),
 ]
@@ -59,11 +59,10 @@ def build_library(
         beside = Path(tempfile.mkdtemp(dir=BUILD))
         try:
             (beside / "top.v").write_text(verilog)
-            (beside / "top.vlt").write_text(_not_inlined(verilog))
             (beside / "wrapper.cpp").write_text(wrapper)
             command = ["verilator", *_FLAGS, *flags, *defines, "--top-module", top, "--Mdir", "."]
             with shared_runtime(BUILD / f"runtime-{_digest(tools)}", beside):
-                _run([*command, "top.vlt", "top.v", "wrapper.cpp"], beside, system)
+                _run([*command, "top.v", "wrapper.cpp"], beside, system)
             beside.rename(folder)
         except OSError:
             if not folder.exists():  # else another process was first
@@ -77,14 +76,6 @@ def build_library(
             raise
         shutil.rmtree(folder, ignore_errors=True)  # damaged: it is built again, once
         return build_library(verilog, top, wrapper, constants, flags=flags, retry=False)
-
-
-def _not_inlined(verilog: str) -> str:
-    """Return Verilator's control file that keeps modules with several instances apart: their code
-    stays small enough for the processor's caches, half as fast again for `edge-k64`."""
-    uses = Counter(re.findall(r"^  \\(\S+) +\S+ +\($", verilog, re.MULTILINE))
-    lines = [f'no_inline -module "{module}"' for module, count in uses.items() if count > 1]
-    return "\n".join(["`verilator_config", *lines, ""])
 
 
 def _digest(*texts: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -79,7 +79,12 @@ class Sorter(wiring.Component):
         m.d.comb += [self.o.p.tag.eq(tag), Cat(*self.o.p.items).eq(Cat(*items))]
         return m
 
-    def _compare_and_swap(self, m: Module, low, high, name: str):
-        swap = Signal(name=f"{name}_swap")
-        m.d.comb += swap.eq(high[self.payload_bits :] < low[self.payload_bits :])
-        return Mux(swap, high, low), Mux(swap, low, high)
+    def _compare_and_swap(self, m: Module, low: Value, high: Value, name: str):
+        least, most = Signal(len(low), name=f"{name}_low"), Signal(len(low), name=f"{name}_high")
+        key = self.payload_bits
+        # The same comparison twice: a simulator sees a minimum and a maximum, synthesis one.
+        m.d.comb += [
+            least.eq(Mux(high[key:] < low[key:], high, low)),
+            most.eq(Mux(low[key:] > high[key:], low, high)),
+        ]
+        return least, most

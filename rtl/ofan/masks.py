@@ -186,14 +186,12 @@ class Masks(wiring.Component):
             mask_positions = stages.register(
                 positions.positions, f"mask_positions{lane}", enable=some_down
             )
-            turn = modulo(
-                m,
-                beat_positions.items[lane].position,
-                ways_positions,
-                bound=c.lanes_per_pipe,
-                least=1,
-                name=f"turn{lane}",
-            )
+            position = beat_positions.items[lane].position
+            turn = modulo(m, position, ways_positions, bound=lanes, least=1, name=f"turn{lane}")
+            if lanes <= c.uplinks:  # then no position is as large as the number of uplinks
+                fewer = Signal(name=f"some_down_turn{lane}")
+                m.d.comb += fewer.eq(ways_positions != c.uplinks)
+                turn = Mux(fewer, turn, position)
             item = self.o.p.items[lane]
             m.d.comb += [
                 item.mask.eq(stages.register(mask_positions, f"mask_turn{lane}")),

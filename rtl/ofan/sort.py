@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, unsigned
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -25,10 +27,65 @@ def item_fields(c: OfanConfig) -> dict[str, object]:
     return {"valid": 1, "key": unsigned(c.key_bits), "lane": unsigned(c.lane_bits)}
 
 
-def beat_layout(c: OfanConfig, fields: dict[str, object]) -> data.StructLayout:
+def beat_layout(c: OfanConfig, fields: dict[str, object]) -> BeatLayout:
     """A batch in sorted order: `fence`, and `items` with the given fields."""
-    item = data.StructLayout(fields)  # type: ignore[arg-type]
-    return data.StructLayout({"fence": 1, "items": data.ArrayLayout(item, c.lanes_per_pipe)})
+    return BeatLayout(fields, c.lanes_per_pipe)
+
+
+class BeatLayout(data.StructLayout):
+    """A beat of alike lanes that is read lane by lane (`beat.items[lane].key`) and stored field by
+    field: all lanes' keys side by side. So a block passes a field on as it is, in one piece.
+
+    Args:
+        fields: name and shape of each field of an item.
+        lanes: number of items.
+    """
+
+    def __init__(self, fields: dict[str, object], lanes: int) -> None:
+        item = data.StructLayout(fields)  # type: ignore[arg-type]
+        self.by_lane = data.StructLayout({"fence": 1, "items": data.ArrayLayout(item, lanes)})
+        """The same beat as a structure of structures, lane by lane."""
+        self.lanes = lanes
+        columns = {name: data.ArrayLayout(field.shape, lanes) for name, field in item}
+        super().__init__({**columns, "fence": 1})
+
+    def __call__(self, target: Any) -> Beat:
+        return Beat(self, target)
+
+    def const(self, init: Any) -> data.Const:
+        """Return a constant; `init` has `fence` and `items`, or nothing."""
+        if not init:
+            return super().const(None)
+        columns = {
+            name: [item[name] for item in init["items"]] for name in self.members if name != "fence"
+        }
+        return super().const({**columns, "fence": init["fence"]})
+
+    def from_bits(self, raw: int) -> data.Const:
+        """Return the constant with the given bits, lane by lane."""
+        columns = super().from_bits(raw)
+        names = [name for name in self.members if name != "fence"]
+        items = [{name: columns[name][n] for name in names} for n in range(self.lanes)]
+        return self.by_lane.const({"fence": columns.fence, "items": items})
+
+
+class Beat(data.View):
+    """A value with a `BeatLayout`."""
+
+    @property
+    def items(self) -> list[Item]:
+        """The beat's lanes, as things with the item's fields."""
+        return [Item(self, lane) for lane in range(self.shape().lanes)]
+
+
+class Item:
+    """One lane of a beat; its fields are attributes."""
+
+    def __init__(self, beat: Beat, lane: int) -> None:
+        self._beat, self._lane = beat, lane
+
+    def __getattr__(self, name: str) -> Value:
+        return self._beat[name][self._lane]
 
 
 class Sort(wiring.Component):

@@ -107,10 +107,10 @@ class Match(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         lanes = self.config.lanes_per_pipe
-        match: Value = self.writes
+        differ: Value = ~self.writes
         for bit, ahead in enumerate(self.ahead):
-            match = match & ~(ahead ^ self.key[bit].replicate(lanes))
-        m.d.comb += self.match.eq(match)
+            differ = differ | (ahead ^ self.key[bit].replicate(lanes))
+        m.d.comb += self.match.eq(~differ)
         return m
 
 

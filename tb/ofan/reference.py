@@ -201,6 +201,7 @@ def noise(shape: Any, known: Any, rng: random.Random) -> Any:
     A beat is without `fence` unless it says so.
     """
     quiet = {"valid", "master", "fence"}
+    shape = getattr(shape, "by_lane", shape)
     if isinstance(shape, data.StructLayout):
         known = known or {}
         return {

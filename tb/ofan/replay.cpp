@@ -82,6 +82,7 @@ struct Replay {
         uint64_t window = 0;
         int fill = 0;
         int word = 0;
+#pragma GCC unroll 64
         for (int lane = 0; lane < LANES; ++lane) {
             const uint32_t request =
                 destination[lane] | static_cast<uint32_t>(size_class[lane]) << DESTINATION_BITS;
@@ -101,6 +102,7 @@ struct Replay {
     inline void collect(uint64_t keep, int16_t* uplink) {
         uint32_t words[ANSWER_WORDS] = {};
         get(top.m_axis_tdata, words);
+#pragma GCC unroll 64
         for (int lane = 0; lane < LANES; ++lane) {
             const int bit = lane * ANSWER_BITS;
             const uint64_t window =

@@ -20,6 +20,7 @@ from models.ofan.masks import FailureEvent, MaskWrite, SharedMasks, evolve, with
 from models.ofan.trace import Trace
 from rtl.ofan.switch import Switch
 from rtl.verilog import block_verilog
+from tb.gated import gated
 from tb.verilated import build_library
 
 IDLE = -2
@@ -30,6 +31,9 @@ CHUNK = 100_000
 
 PATIENCE = 1_000_000
 """Cycles in which nothing moves before the switch counts as stuck."""
+
+_CONDITIONS = r"some_down\w*"
+"""The wires of the RTL that say that a lane's uplinks are not all valid."""
 
 _WRITE_WORDS = 3
 _FAILURES = {
@@ -54,7 +58,8 @@ def _library(config: OfanConfig) -> ctypes.CDLL:
         "MASKS": config.masks,
     }
     wrapper = Path(__file__).with_suffix(".cpp").read_text()
-    library = build_library(block_verilog(Switch, config, "switch"), "switch", wrapper, constants)
+    verilog = gated(block_verilog(Switch, config, "switch"), _CONDITIONS)
+    library = build_library(verilog, "switch", wrapper, constants)
 
     def array(kind: Any) -> Any:
         return np.ctypeslib.ndpointer(kind, flags="C_CONTIGUOUS")
