@@ -13,7 +13,7 @@ from models.ofan.config import PRESETS as OFAN_PRESETS
 from models.symphony.config import PRESETS as SYMPHONY_PRESETS
 from rtl.verilog import BUILD
 from synth import ofan, symphony
-from synth.measured import measure
+from synth.measured import CONFIGS, measure
 from synth.records import COMMITTED, changes, read_records, write_records
 from synth.report import spinner
 from synth.symphony_study import NAME, plot, save_svg, study
@@ -31,7 +31,10 @@ def main() -> int:
             told = lambda part, name=name: progress(f"{name}: {part}")  # noqa: E731
             symphony.price_preset(name, config, told)
         figure = plot(study(lambda size: progress(f"study: {size}")))
-    for path in sorted((BUILD / "records").glob("*.json")):
+    names = ["claims", NAME, *(f"ofan-{name}" for name in {**OFAN_PRESETS, **CONFIGS})]
+    names += [f"symphony-{name}" for name in SYMPHONY_PRESETS]
+    for name in sorted(names):  # a test may have left others
+        path = BUILD / "records" / f"{name}.json"
         target = COMMITTED / path.name
         new = read_records(path)
         if target.exists():

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from models.ofan.config import preset
+from models.symphony.config import preset as symphony_preset
 from rtl.ofan.switch import Switch
+from rtl.symphony.marker import Marker
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -25,13 +27,20 @@ def blocks() -> dict[str, dict[str, str]]:
 
 def test_table_of_blocks_has_the_latencies_of_the_hardware() -> None:
     switch = Switch(preset("edge-k64"))
+    marker = Marker(symphony_preset("log-16k"))
     told = {
-        name.removeprefix("ofan/"): int(row["latency, cycles"])
+        name: int(row["latency, cycles"])
         for name, row in blocks().items()
         if row["status"] == "built"
     }
-    inside = {name: block.latency for name, block in switch.pipelines[0].blocks.items()}
-    assert told == {"switch": switch.latency, **inside}
+    tops = {"ofan/switch": switch.latency, "symphony/marker": marker.latency}
+    blocks_of = {"ofan": switch.pipelines[0].blocks, "symphony": marker.blocks}
+    inside = {
+        f"{mechanism}/{name}": block.latency
+        for mechanism, found in blocks_of.items()
+        for name, block in found.items()
+    }
+    assert told == tops | inside
 
 
 def test_python_example_runs(capsys) -> None:

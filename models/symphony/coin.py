@@ -198,7 +198,8 @@ def _log_share(config: SymphonyConfig, gaps: np.ndarray) -> np.ndarray:
 
 
 def _exact_share(config: SymphonyConfig, gaps: np.ndarray) -> np.ndarray:
-    """Mantissas span less than a factor 2: below one exponent all mark, above the next none."""
+    """Mantissas span less than a factor 2: from one exponent on all mark, with the one before it
+    some, with others none. The last exponent there is always marks, if any does."""
     c = config
     product, rec = _parts(c, gaps)
     scaled = scaled_table(c)
@@ -207,12 +208,9 @@ def _exact_share(config: SymphonyConfig, gaps: np.ndarray) -> np.ndarray:
     # The smallest exponent with which the largest mantissa marks: this one, or the next.
     exponent = np.maximum(_bit_lengths(largest) - _bit_lengths(product) - down, 0)
     exponent += largest >> exponent + down >= product
-    last = exponent > c.random_exponent_bits
-    exponent = np.minimum(exponent, c.random_exponent_bits + 1)
     bound = -(-(product << np.maximum(exponent - 1, 0) + down) // np.maximum(rec << up, 1))
     part = np.searchsorted(scaled, bound) / len(scaled)
-    share = np.ldexp(np.where(last, 2 * part, 1 + part), -exponent)
-    share = np.where(exponent == 0, 1.0, share)
+    share = np.where(exponent == 0, 1.0, np.ldexp(1 + part, -exponent))
     return np.where(product == 0, 0.0, share)
 
 

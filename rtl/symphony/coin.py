@@ -25,7 +25,7 @@ class Coin(wiring.Component):
     """Decides whether Symphony marks a packet, by its random number. Latency 2 cycles in `log`
     arithmetic, 4 in `exact`; throughput one beat a cycle. No division and no exponential.
 
-    `log`: all are logarithms in units of 2^-f, psn_rec and the packet's position are stored as such.
+    `log`: all are logarithms in units of 2^-f; psn_rec and the packet's position come in as such.
     ```
     α ─► log2 ────────────►[reg]─┐
     k + progress - rec ───►[reg]─┴─► sum: the gap ─┬──────────────►[reg]─► gap

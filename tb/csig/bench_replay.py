@@ -93,7 +93,10 @@ def records(name: str, r: Result) -> list[dict[str, Any]]:
     rows += [
         ("rtl", "cycles", r.cycles, "cycle"),
         ("rtl", "compared", r.packets, "packet"),
-        ("rtl", "replaced", r.replaced, "packet"),
+        *(
+            ("rtl", n, getattr(r, n), "packet")
+            for n in ("replaced", "stripped", "unknown", "stale")
+        ),
         ("rtl", "differences", r.differences, "packet"),
     ]
     common = {"block": "csig", "preset": name, "versions": versions()}
@@ -106,7 +109,7 @@ def records(name: str, r: Result) -> list[dict[str, Any]]:
 def table(results: dict[str, Result]) -> Table:
     """Return the measurements as a table; rates are those of the wall clock."""
     shown = Table("preset", title="packets a second, one core")
-    titles = ("packets", "replaced", "stripped", "unknown", "stale", "differences")
+    titles = ("packets", "replaced", "differences")
     for column in (*titles, "RTL", "model", "RTL, processor time"):
         shown.add_column(column, justify="right")
     for name, r in results.items():

@@ -1,5 +1,5 @@
 """Proof that windows are numbered rightly: two packets get one number exactly where ⌊time / window⌋
-is the same, however far apart they are."""
+is the same, however far apart they are; and that finding it ends."""
 
 from __future__ import annotations
 
@@ -19,173 +19,165 @@ pytestmark = pytest.mark.formal
 
 TIME_BITS = 6
 DIGIT = 3
-LEAST_WINDOW_BITS = 0
-SERIALS = TIME_BITS - LEAST_WINDOW_BITS
-WIDE = 9
+LEAST = 2
+"""Binary logarithm of the shortest window; a serial number has as many bits less than time."""
+WIDE = TIME_BITS + 4
+"""Bits that hold every number here."""
 
 
 class EdgeBench(Bench):
-    """An `Edge` with windows of any length from 1 to 31 in 64 units of time, added in 3 digits.
+    """An `Edge` with windows of any length from 4 to 31 in 64 units of time, added up in 3 digits.
 
     A packet that is asked for may be interrupted by orders (`ask` falls); but it comes again before
     any other, with the same stamp or a later one. Stamps may also run backwards from packet to
-    packet. `edge` is followed by the number of its window, so that no division is needed.
+    packet.
     """
 
     def __init__(self, module: ModuleType = rtl.symphony.window) -> None:
         super().__init__(resets=True)
         m = self.m
         with mock.patch.object(module, "DIGIT", DIGIT):
-            m.submodules.dut = dut = self.dut = module.Edge(TIME_BITS, SERIALS)
+            m.submodules.dut = dut = self.dut = module.Edge(TIME_BITS, TIME_BITS - LEAST)
             r = self.r = insides(dut)
-        self.window = window = self.constant(TIME_BITS - 1, "window")
-        self.assume(window > 0)
-        ask, time, accept = (
-            self.free(1, "ask"),
-            self.free(TIME_BITS, "time"),
-            self.free(1, "accept"),
-        )
-        self.assume(~accept | ask & dut.settled)
-        m.d.comb += [
-            dut.window.eq(window), dut.ask.eq(ask), dut.time.eq(time), dut.accept.eq(accept),
-        ]  # fmt: skip
-        for name in ("settled", "serial"):
-            self.see(name, getattr(dut, name))
-        for name in ("edge", "far", "stride", "number", "following", "level", "leaping", "upward"):
+        for name in ("edge", "far", "stride", "number", "following", "level", "digit"):
             self.see(name, r[name])
-        self.beyond, self.arriving, self.digit = (
-            self.see(name, r[name]) for name in ("beyond", "arriving", "digit")
-        )
-        self.states = {
-            n: self.see(f"is_{n}", r["fsm"].state == code) for n, code in r["fsm"].encoding.items()
-        }
+        for name in ("leaping", "upward", "beyond", "arriving"):
+            self.see(name, r[name])
+        states = r["fsm"].encoding.items()
+        self.state = {name: self.see(name, r["fsm"].state == code) for name, code in states}
 
-        pending, asked = Signal(), Signal(TIME_BITS)
-        latest = Signal(TIME_BITS)
-        self.pending, self.asked, self.latest = (
-            pending,
-            self.see("asked", asked),
-            self.see("latest", latest),
-        )
-        self.assume(~(ask & pending) | (time >= asked))
-        now = self.now = self.see("counts_as", Mux(time > latest, time, latest))
+        self.window = self.constant(TIME_BITS - 1, "window")
+        self.assume(self.window >= 1 << LEAST)
+        ask, time = self.free(1, "ask"), self.free(TIME_BITS, "time")
+        accept = self.free(1, "accept")
+        self.assume(~accept | ask & dut.settled)
+        m.d.comb += [dut.window.eq(self.window), dut.ask.eq(ask)]
+        m.d.comb += [dut.time.eq(time), dut.accept.eq(accept)]
+        self.see("settled", dut.settled)
+        self.see("serial", dut.serial)
+
+        self.pending = Signal(name="pending")
+        self.asked, self.latest = Signal(TIME_BITS, name="asked"), Signal(TIME_BITS, name="latest")
+        self.assume(~(ask & self.pending) | (time >= self.asked))
+        counts = self.see("counts_as", Mux(time > self.latest, time, self.latest))
         with m.If(accept):
-            m.d.sync += [pending.eq(0), latest.eq(now)]
+            m.d.sync += [self.pending.eq(0), self.latest.eq(counts)]
         with m.Elif(ask):
-            m.d.sync += [pending.eq(1), asked.eq(time)]
-        self._follow(accept)
-        self._invariants()
+            m.d.sync += [self.pending.eq(1), self.asked.eq(time)]
+        self._windows(accept, counts)
+        self._consecutive(accept)
+        self._registers()
 
-    def _follow(self, accept: Value) -> None:
-        """Keep the window's number of `edge`, and check each packet against the one before."""
-        m, r, states = self.m, self.r, self.states
-        index = self.index = Signal(TIME_BITS + 2, name="index")
-        self.see("edge_index", index)
-        crossed = r["crossed"]
-        moves = states["look"] & (self.arriving | ~r["leaping"] & accept & crossed)
-        moves |= states["leap"] & self.beyond
-        with m.If(states["load"]):
+    def _windows(self, accept: Value, counts: Value) -> None:
+        """Number the windows without a division: `edge` is the start of window `index`, and each
+        packet's time is in the one that `floor` is of."""
+        m, r, state = self.m, self.r, self.state
+        index = self.index = Signal(TIME_BITS + 1, name="index")
+        moves = state["look"] & (r["arriving"] | ~r["leaping"] & accept & r["crossed"])
+        moves |= state["leap"] & r["beyond"]
+        with m.If(state["load"]):
             m.d.sync += index.eq(1)
         with m.Elif(moves):
             m.d.sync += index.eq(index + (1 << r["level"]))
-        floor = self.floor = self.named(Mux(crossed, index, index - 1), WIDE, "floor")
-        start = floor * self.window
-        self.check("floor", ~accept | (start <= self.now) & (self.now < start + self.window))
-        self.check(
-            "serial_is_whole",
-            ~accept | (self.dut.serial == Mux(crossed, r["following"], r["number"])),
-        )
+        self.check("index", state["load"] | (r["edge"] == index * self.window))
+        self.floor = self.named(Mux(r["crossed"], index, index - 1), TIME_BITS + 1, "floor")
+        start = self.named(self.floor * self.window, 2 * TIME_BITS, "start")
+        within = (start <= counts) & (counts < start + self.window)
+        self.check("floor", ~accept | within)
 
-        some, serial, before = Signal(), Signal(SERIALS), Signal(WIDE)
-        self.see("serial_before", serial), self.see("floor_before", before)
+    def _consecutive(self, accept: Value) -> None:
+        """Compare each packet with the one before it."""
+        m, r, state = self.m, self.r, self.state
+        serial, number = self.dut.serial, r["number"]
+        some, serial_before = Signal(), Signal.like(serial)
+        floor_before = Signal.like(self.floor)
         with m.If(accept):
-            m.d.sync += [some.eq(1), serial.eq(self.dut.serial), before.eq(floor)]
-        same = self.dut.serial == serial
-        self.check("same_window", ~(accept & some) | (same == (floor == before)))
-        self.check("rises", ~(accept & some) | (self.dut.serial >= serial))
-        number = r["number"]
-        settled = ~r["leaping"] & ~states["load"]
-        self.check(
-            "number_is_last", ~(some & settled) | ((number == serial) == (index - 1 == before))
-        )
-        self.check(
-            "number_not_less", ~some | (number >= serial) & (index > before) & ~states["load"]
-        )
-        self.check("number_fits", states["load"] | (number < index))
+            m.d.sync += [some.eq(1), serial_before.eq(serial), floor_before.eq(self.floor)]
+        same = (serial == serial_before) == (self.floor == floor_before)
+        self.check("same_window", ~(accept & some) | same)
+        self.check("rises", ~(accept & some) | (serial >= serial_before))
+        whole = serial == Mux(r["crossed"], r["following"], number)
+        self.check("never_again", ~accept | whole)
 
-    def _invariants(self) -> None:
-        r, window, states = self.r, self.window, self.states
+        same = (number == serial_before) == (self.index == floor_before + 1)
+        self.check("number", ~some | r["leaping"] | same)
+        risen = (number >= serial_before) & (self.index > floor_before) & ~state["load"]
+        self.check("number_rises", ~some | risen)
+        self.check("number_fits", state["load"] | (number < self.index))
+
+    def _registers(self) -> None:
+        """Say what holds of the registers between packets."""
+        r, state, window = self.r, self.state, self.window
         edge, far, stride, level = (r[n] for n in ("edge", "far", "stride", "level"))
         number, following, leaping = r["number"], r["following"], r["leaping"]
-        started = ~states["load"]
-        due = states["leap"] | states["look"]
         total = self.named(edge + stride, WIDE, "total")
-        self.check("index", ~started | (edge == self.index * window))
-        self.check("stride", ~started | (stride == window << level))
-        self.check("far", ~due | (far == total) & (following == number + 1))
+        started = ~state["load"]
+        added = state["leap"] | state["look"]
+        self.check("far", ~added | (far == total) & (following == number + 1))
         for digit in range(self.dut.digits):
-            here = states["add"] & (self.digit == digit)
+            here = state["add"] & (r["digit"] == digit)
             low = DIGIT * digit
             done = (far[:low] == total[:low]) & (following[:low] == (number + 1)[:low])
-            sums = edge[:low] + stride[:low]
-            carried = (r["carry"] == sums[low:]) if low else ~r["carry"]
-            once = r["carry_number"] == ((number[:low] + 1)[low:] if low else 1)
-            self.check(f"digit_{digit}", ~here | done & carried & once)
-        self.check("digits", ~states["add"] | (self.digit < self.dut.digits))
+            carry = (edge[:low] + stride[:low])[low:] if low else 0
+            one = (number[:low] + 1)[low:] if low else 1
+            carries = (r["carry"] == carry) & (r["carry_number"] == one)
+            self.check(f"digit_{digit}", ~here | done & carries)
+        self.check("digits", ~state["add"] | (r["digit"] < self.dut.digits))
+        self.check("stride", ~started | (stride == window << level))
         self.check("level", leaping | (level == 0))
-        self.check("upward", ~states["leap"] | leaping)
-        self.check(
-            "arriving", ~self.arriving | leaping & (level == 0) & (states["add"] | states["look"])
-        )
+        self.check("leap", ~state["leap"] | leaping)
+        self.check("arriving", ~r["arriving"] | leaping & (level == 0) & ~state["leap"])
         self.check("leaps_for_one", ~leaping | self.pending & (edge <= self.asked) & started)
-        self.check("beyond", ~(states["leap"] & self.beyond) | (far <= self.asked))
+        self.check("beyond", ~(state["leap"] & r["beyond"]) | (far <= self.asked))
         self.check("not_before", ~started | (self.latest < edge))
-        within = (edge <= self.latest + window) | self.pending & (edge <= self.asked + window)
-        self.check("near", ~started | leaping | within)
-        self.check("bounds", ~started | (edge < 1 << TIME_BITS + 1) & (stride < 1 << TIME_BITS + 1))
-        at_first = ~leaping & ~self.pending & (self.latest == 0) & (number == 0)
-        self.check("load", started | at_first)
+        near = (edge <= self.latest + window) | self.pending & (edge <= self.asked + window)
+        self.check("near", ~started | leaping | near)
+        end = 2 << TIME_BITS
+        self.check("bounds", ~started | (edge < end) & (stride < end))
+        nothing = ~leaping & ~self.pending & (self.latest == 0) & (number == 0)
+        self.check("load", started | nothing)
 
 
 class PatientBench(EdgeBench):
-    """Here no order comes between, and the packet's stamp stays: how long does it wait?"""
+    """Here no order comes between, and the packet's stamp stays: how long does it wait?
+
+    A leap is made of rounds: a trial (`leap`), an addition (`add`, a cycle a digit), a `look`. With
+    strides up to 2^top windows it takes 2·top + 1 rounds, and is 2^top windows long or longer.
+    """
 
     def __init__(self, module: ModuleType = rtl.symphony.window) -> None:
         super().__init__(module)
-        m, r, dut, states = self.m, self.r, self.dut, self.states
+        m, r, dut, state = self.m, self.r, self.dut, self.state
         level, leaping, upward = r["level"], r["leaping"], r["upward"]
+        arriving, beyond = r["arriving"], r["beyond"]
         self.assume(~self.pending | dut.ask & (dut.time == self.asked))
-        waited = Signal(8)
-        start, top, rounds = Signal.like(self.index), Signal.like(level), Signal(5)
-        for name, value in (("waited", waited), ("start", start), ("top", top), ("rounds", rounds)):
-            self.see(name, value)
         waits = dut.ask & ~dut.settled
+        waited, rounds = Signal(8), Signal(5)
+        start, top = Signal.like(self.index), Signal.like(level)
         m.d.sync += waited.eq(Mux(waits, waited + 1, 0))
-        leaving = states["leap"]
         with m.If(~leaping):
             m.d.sync += [start.eq(self.index), top.eq(0), rounds.eq(0)]
-        with m.Elif(leaving):
+        with m.Elif(state["leap"]):
             m.d.sync += rounds.eq(rounds + 1)
-            with m.If(upward & self.beyond):
+            with m.If(upward & beyond):
                 m.d.sync += top.eq(level + 1)
-        # A round is a trial: leap, the digits of an addition, look.
-        round_cycles = dut.digits + 2
-        done = Mux(self.arriving, 2 * top + 1, Mux(upward, level, 2 * top - level))
+
+        done = Mux(arriving, 2 * top + 1, Mux(upward, level, 2 * top - level))
         self.check("rounds", ~leaping | (rounds == done))
         self.check("top", ~leaping | (level <= top) & (~upward | (level == top)))
-        moved = self.index - start + 1
-        self.check("no_farther", ~leaping | (moved >= 1 << top))
-        far = self.named(r["edge"] + (r["stride"] << ~self.arriving), WIDE + 1, "farthest")
-        self.check("beyond_is_true", ~states["leap"] | (self.beyond == (self.asked >= r["far"])))
-        self.check("no_nearer", ~leaping | upward & ~self.arriving | (self.asked < far))
-        first = leaping & upward & (level == 0) & ~self.arriving
-        self.check("first_trial_succeeds", ~first | states["leap"] & self.beyond)
-        at = Mux(states["add"], self.digit + 1, Mux(states["look"], dut.digits + 1, 0))
-        at = Mux(states["leap"], round_cycles, at)
-        self.check("waited_leaping", ~leaping | (waited <= rounds * round_cycles + at))
+        self.check("long", ~leaping | (self.index - start + 1 >= 1 << top))
+        first = leaping & upward & (level == 0) & ~arriving
+        self.check("first_trial_succeeds", ~first | state["leap"] & beyond)
+        self.check("beyond_is_true", ~state["leap"] | (beyond == (self.asked >= r["far"])))
+        farthest = self.named(r["edge"] + (r["stride"] << ~arriving), WIDE, "farthest")
+        self.check("not_far", ~leaping | upward & ~arriving | (self.asked < farthest))
+
+        cycles = dut.digits + 2
+        at = Mux(state["add"], r["digit"] + 1, Mux(state["look"], dut.digits + 1, 0))
+        at = Mux(state["leap"], cycles, at)
+        self.check("waited_leaping", ~leaping | (waited <= rounds * cycles + at))
         self.check("waited", leaping | ~waits | (waited <= at))
-        # n windows on are at least 2**top, as the windows that the edge has moved show.
-        self.check("in_time", ~waits | (waited < round_cycles * (2 * top + 4)))
+        self.check("in_time", ~waits | (waited < cycles * (2 * top + 2)))
 
 
 def test_serial_numbers() -> None:
@@ -194,7 +186,7 @@ def test_serial_numbers() -> None:
 
 
 def test_leaps_end() -> None:
-    """By 1-induction: in as many cycles as `Window` says."""
+    """By 1-induction: a packet n windows on waits at most (digits + 2)·(2·log2 n + 2) cycles."""
     prove(PatientBench(), "edge-leaps", depth=1)
 
 
@@ -203,7 +195,7 @@ FAULTS = {
     "leaps one too late": ("(self.time >= far)", "(self.time > far)"),
     "carry lost": ("carry.eq(total[-1])", "carry.eq(0)"),
     "accepts while far is added up": ("~leaping & ~(self.ask & crossed)", "~leaping"),
-    "steps do not grow": ("stride.eq(stride << 1)", "stride.eq(stride)"),
+    "strides do not grow": ("stride.eq(stride << 1)", "stride.eq(stride)"),
 }
 
 

@@ -12,12 +12,13 @@ from amaranth.lib import data
 
 import rtl.symphony.marker
 from models.common.ecn import CE, NOT_ECT
-from models.symphony.beat import GIVE, PACKET, order, packet, receipt
+from models.symphony.beat import GIVE, PACKET, READ, order, packet, receipt
 from models.symphony.config import SymphonyConfig
 from rtl.symphony.tally import verdict_layout
 from tb.formal.bench import Bench
 from tb.formal.changed import changed
 from tb.formal.naive import total
+from tb.formal.paths import combinational_inputs
 from tb.formal.prove import Disproved, prove
 from tb.formal.small import SMALL
 from tb.formal.watch import SeenStages, Watch, insides
@@ -43,8 +44,7 @@ class Stage(NamedTuple):
 
 
 class MarkerBench(Bench):
-    """A marker with anything at its ports, but for op 0, which is no order; and a look into each of
-    its stages."""
+    """A marker with anything at its ports, and a look into each of its stages."""
 
     def __init__(self, module: ModuleType = rtl.symphony.marker) -> None:
         super().__init__(resets=True)
@@ -66,7 +66,6 @@ class MarkerBench(Bench):
         self.receipt = data.View(data.StructLayout(receipt(c)), dut.m_ctrl_tdata)
         verdict = Cat(dut.m_axis_tdata, dut.m_axis_tuser)
         self.verdict = data.View(verdict_layout(c), verdict)
-        self.assume(self.order.op != PACKET)
         # A packet comes or leaves; an order comes, or its answer is fetched.
         self.came, self.left, self.ordered, self.answered = (
             self.see(name, getattr(dut, f"{port}_tvalid") & getattr(dut, f"{port}_tready"))
@@ -118,13 +117,15 @@ class MarkerBench(Bench):
         self.check("none_lost", self.sent == due)
 
     def _orders(self) -> None:
-        """Each order takes one packet's place, and gets one answer, which is its own."""
+        """Each order takes one packet's place, and gets one answer, which is its own; the op of a
+        packet is taken as a read."""
         m = self.m
         asked = Signal(self.order.shape())
         waiting = Signal(2)
         m.d.sync += waiting.eq(waiting + self.ordered - self.answered)
         with m.If(self.ordered):
-            m.d.sync += asked.eq(self.order)
+            op = Mux(self.order.op == PACKET, READ, self.order.op)
+            m.d.sync += [asked.job.eq(self.order.job), asked.op.eq(op)]
         # In the last stage is nothing any more: the answer waits by then.
         stages = self.stages[:-1]
         here = [stage.valid & (stage.op != PACKET) for stage in stages]
@@ -143,10 +144,17 @@ def test_marker() -> None:
     prove(MarkerBench(), "marker", depth=1)
 
 
+@pytest.mark.parametrize("output", ["m_axis_tvalid", "m_ctrl_tvalid"])
+def test_no_answer_waits_for_ready(output: str) -> None:
+    """Within a cycle, by the cone of the netlist."""
+    assert combinational_inputs(rtl.symphony.marker.Marker(CONFIG), output) == set()
+
+
 FAULTS = {
     "order lost": ("entry.ready & ~busy", "entry.ready"),
     "packet lost": ("entry.ready & ~ordering", "entry.ready"),
     "order doubled": ("(self.s_ctrl_tvalid & ~busy)", "(self.s_ctrl_tvalid)"),
+    "packet out of an order": ("Mux(wanted.op == PACKET, READ, wanted.op)", "wanted.op"),
 }
 
 

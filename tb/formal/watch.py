@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 from unittest import mock
 
@@ -87,10 +88,16 @@ def seen(rewrite: type[Rewrite]) -> type[Any]:
 class Watch:
     """Elaborates a component with eyes: its `stages`, and its memories (`files`) by name.
 
-    It is elaborated once, here, and then used as it is; with `rewrite` for its memories.
+    It is elaborated once, here, and then used as it is; with `rewrite` for its memories, also for
+    those that stand in the modules `parts`.
     """
 
-    def __init__(self, component: Any, rewrite: type[Rewrite] = Rewrite) -> None:
+    def __init__(
+        self,
+        component: Any,
+        rewrite: type[Rewrite] = Rewrite,
+        parts: Sequence[ModuleType] = (rtl.common.counters,),
+    ) -> None:
         self.stages: list[SeenStages] = []
         self.files: dict[str, Any] = {}
         eyes = {
@@ -98,7 +105,7 @@ class Watch:
             "Rewrite": self._made(seen(rewrite), self._keep_file),
         }
         with ExitStack() as patches:
-            for home in (sys.modules[type(component).__module__], rtl.common.counters):
+            for home in (sys.modules[type(component).__module__], *parts):
                 for name in eyes.keys() & vars(home).keys():
                     patches.enter_context(mock.patch.object(home, name, eyes[name]))
             module: Module = component.elaborate(None)
@@ -118,11 +125,6 @@ class Watch:
 
     def _keep_file(self, file: Any) -> None:
         self.files[file._name] = file
-
-    @property
-    def first(self) -> Signal:
-        """Whether a beat is in stage 0."""
-        return self.stages[0].valid[0]
 
 
 def insides(component: Any) -> dict[str, Any]:
