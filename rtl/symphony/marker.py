@@ -43,7 +43,8 @@ class Marker(wiring.Component):
 
     An order of the control plane takes the place of one packet and passes the same memories, so it
     holds from the first packet that enters after it. One order is under way at a time: the next is
-    taken when the answer to the last has been. Op 0, which is a packet's inside, reads counters too.
+    taken when the answer to the last has been. Op 0, which is a packet's inside, reads counters
+    too.
 
     After a reset no job has a slot; `s_axis` and `s_ctrl` may be taken into the first blocks, but
     nothing comes out for `jobs` cycles, while memories are swept.

@@ -24,23 +24,22 @@ import math
 import random
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from cocotb.triggers import Timer
 
 from models.csig.agent import Entry
-from models.csig.beat import agent_write, count_answer, count_read, packet, table_write, tag_bits
+from models.csig.beat import count_answer
 from models.csig.config import CsigConfig
-from models.csig.hop import Packet
+from models.csig.hop import Answer
 from models.csig.port import Port
-from models.csig.tables import EDGE, SWAP, Write, writes
-from models.csig.tag import size, width
-from rtl.csig.clock import edge_bits
-from tb.beats import packed, unpacked
+from models.csig.tables import EDGE, SWAP, writes
+from tb.beats import unpacked
+from tb.csig.hop_beats import Leap, Offer, Read, Spoken, Word, difference, offer_bits
 from tb.csig.hop_coverage import Cycle, HopCoverage
-from tb.csig.hop_reference import Inside, Reference, rewritten
-from tb.csig.hop_timing import HopTiming
+from tb.csig.hop_reference import Inside, Reference
+from tb.csig.hop_timing import READING, HopTiming
 from tb.pauses import PAUSES
 from tb.source import Source, sample
 from tb.timing import Expected
@@ -48,55 +47,6 @@ from tb.timing import Expected
 HALF = 5  # ns
 
 STREAMS = ("s_axis", "s_table", "s_agent", "s_count", "m_axis", "m_count")
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A packet as it is offered; its `time_ns` says nothing."""
-
-    packet: Packet
-    rest: int = 0
-    """Bits that stand where a tag would if there is none, or below a compact one."""
-    advance: int = 0
-    """How far time moves when it is first offered, ns."""
-    aim: int | None = None
-    """The tag's value is the port's own code, as it is when first offered, plus this."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A beat of s_table: a word of a port's set-up."""
-
-    write: Write
-    port: Port | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Leap:
-    """A beat of s_table: a clock's next edge, any time within a window of the present."""
-
-    clock: int
-    advance: int = 0
-    """How far time moves when it is first offered, ns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """A beat of s_agent."""
-
-    port: int
-    signal: int
-    entry: Entry
-    lasts: int
-    """ns until its value is too old, from when it is first offered."""
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """A beat of s_count."""
-
-    port: int
-    clear: bool
 
 
 class HopBench:
@@ -245,62 +195,36 @@ class HopBench:
             cycles = None if cycles is None else cycles - 1
 
     def _drive(self) -> None:
-        c, dut = self.config, self.dut
         due = self.taken if self.packets.queue or self.packets.beat else math.inf
         self.now += self.tick
         bits = {"s_table": self._word, "s_agent": self._said, "s_axis": self._offer}
         for name in ("s_table", "s_agent", "s_axis", "s_count"):
             if name not in self.sources:
                 continue
-            tdata = bits.get(
-                name, lambda r: packed(count_read(c), {"port": r.port, "clear": r.clear})
-            )
-            pauses = next(self._pauses[name])
-            self.sources[name].drive(due, pauses, tdata)
-        dut.s_time.value = self.raw
+            tdata = bits.get(name, lambda read: read.bits(self.config))
+            self.sources[name].drive(due, next(self._pauses[name]), tdata)
+        self.dut.s_time.value = self.raw
 
     def _word(self, beat: Word | Leap) -> int:
         """Return the bits of a beat of s_table that is offered now."""
-        if isinstance(beat, Leap):
-            self.now += beat.advance
-            self._edge = self.now + self.rng.randint(1, self.lengths[beat.clock])
-            low = self._edge % (1 << edge_bits(self.config))
-            word = Write(EDGE, 0, 0, beat.clock, low)
-        else:
-            word = beat.write
-        return packed(table_write(self.config), vars(word))
+        if isinstance(beat, Word):
+            return beat.bits(self.config)
+        self.now += beat.advance
+        self._edge = self.now + self.rng.randint(1, self.lengths[beat.clock])
+        return beat.bits(self.config, self._edge)
 
     def _said(self, beat: Spoken) -> int:
         """Return the bits of a beat of s_agent that is offered now."""
         until = min(self.raw + beat.lasts, (1 << self.config.time_bits) - 1)
-        self._speaks = entry = replace(beat.entry, until_ns=until)
-        fields = {"port": beat.port, "signal": beat.signal, "until": until}
-        for format in self.config.formats:
-            value = getattr(entry, format)
-            fields |= {f"{format}_value": value or 0, f"{format}_there": value is not None}
-        return packed(agent_write(self.config), fields)
+        self._speaks = replace(beat.entry, until_ns=until)
+        return beat.bits(self.config, until)
 
     def _offer(self, offer: Offer) -> int:
         """Return the bits of a packet that is offered now."""
-        c, given = self.config, offer.packet
         self.now += offer.advance
-        own = None if offer.aim is None else self.model.own(given, self.now)
-        if own is not None and offer.aim is not None and given.tag:
-            most = (1 << width(given.tag.format, c.layout, "s")) - 1
-            given = rewritten(given, min(max(0, own + offer.aim), most))
-        bits = offer.rest & (1 << tag_bits(c)) - 1
-        if given.tag:
-            below = tag_bits(c) - 8 * size(given.tag.format)
-            bits = given.tag.number() << below | bits & (1 << below) - 1
-        self._given = given, bits
-        fields = {
-            "tag": bits,
-            "port": given.port,
-            "bytes": given.bytes,
-            "delay": given.delay_ns,
-            "queue": given.queue_bytes,
-        }
-        return packed(packet(c), fields)
+        own = None if offer.aim is None else self.model.own(offer.packet, self.now)
+        self._given = offer.aimed(self.config, own)
+        return offer_bits(self.config, *self._given)
 
     async def _low(self) -> None:
         self.dut.clk.value = 0
@@ -369,3 +293,95 @@ class HopBench:
             self.asked = timing.reading((read, left))
         if wanted["s_axis"] and s_ready:
             self._accept()
+
+    def _answer(self, m_valid: bool, m_ready: bool) -> None:
+        where = f"cycle {self.cycle}: answer {len(self.model.served)}"
+        if not m_valid:
+            assert self._held is None, f"{where}: m_axis_tvalid fell before it was taken"
+            if self.expected:
+                self.timing.missing(where, self.expected[0])
+            return
+        assert self.expected, f"{where}: m_axis_tvalid is 1 though no answer is due"
+        entry = self.expected[0]
+        inside: Inside = entry.what
+        data, unknown = sample(self.dut.m_axis_tdata)
+        if self._held is not None:
+            assert data == self._held, f"{where}: changed before it was taken"
+        else:
+            self.timing.came(where, entry)
+            inside.answer = self._judge(where, inside, data)
+            assert not unknown, f"{where}: m_axis has unknown bits"
+        self._held = None if m_ready else data
+        if m_ready:
+            assert inside.answer
+            self.expected.popleft()
+            self.model.leave(inside, inside.answer)
+
+    def _judge(self, where: str, inside: Inside, data: int) -> Answer:
+        """Return what became of a packet, by the bits that came out."""
+        model = self.model
+        if not inside.sure:
+            for answer in model.answers(inside):
+                if model.tdata(inside, answer) == data:
+                    return answer
+        answer = model.last(inside)
+        want = model.tdata(inside, answer)
+        assert data == want, f"{where}: {difference(self.config, data, want)}; {inside}, {answer}"
+        return answer
+
+    def _counters(self, done: bool, fetching: bool) -> None:
+        where = f"cycle {self.cycle}: reading {self.read_count}"
+        if not done:
+            assert self._kept is None, f"{where}: m_count_tvalid fell before it was taken"
+            if self.asked:
+                self.timing.missing(where, self.asked)
+            return
+        assert self.asked, f"{where}: m_count_tvalid is 1 though nothing was asked"
+        data, unknown = sample(self.dut.m_count_tdata)
+        if self._kept is not None:
+            assert data == self._kept, f"{where}: changed before it was taken"
+        else:
+            self.timing.came(where, self.asked)
+            assert not unknown, f"{where}: m_count_tdata has unknown bits"
+            self._match(where, unpacked(count_answer(self.config), data))
+        self._kept = None if fetching else data
+        if fetching:
+            self.asked = None
+            self.read_count += 1
+
+    def _match(self, where: str, got: dict[str, int]) -> None:
+        """Compare counters: those of the packets that had left, and of up to two in `tally`."""
+        assert self.asked
+        read, left = self.asked.what
+        last = min(left + READING, len(self.model.served))
+        found = {n: {"port": read.port, **self.model.counts(read.port, n)} for n in
+                 range(left, last + 1)}  # fmt: skip
+        behind = [served for served, counts in found.items() if counts == got]
+        assert behind, f"{where}: is {got}, not {found[left]}"
+        self.coverage.counted(got)
+        if read.clear:
+            self.model.clear(read.port, behind[0])
+
+    def _table(self, taken: bool, beat: Word | Leap) -> None:
+        at_once = isinstance(beat, Leap) or beat.write.kind > SWAP
+        if not taken:
+            assert not at_once, f"cycle {self.cycle}: s_table_tready is 0 for a word of no table"
+            self.timing.write_held()
+            return
+        self.sources["s_table"].take()
+        self.coverage.wrote(self.model, beat)
+        if isinstance(beat, Leap):
+            self.model.load(beat.clock, self._edge)
+            return
+        self.model.write(beat.write, beat.port)
+        if beat.write.kind == SWAP:
+            self.timing.swapped()
+
+    def _accept(self) -> None:
+        self.packets.take()
+        self.taken += 1
+        given, bits = self._given
+        disturbed = self.timing.last_disturbed
+        inside = self.model.enter(replace(given, time_ns=self.raw), bits, self.now)
+        self.coverage.entered(self.cycle, disturbed, self.now, self.model, inside)
+        self.expected.append(self.timing.expect(inside))
