@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli import ofan, symphony
+from cli import csig, ofan, symphony
 from cli.screen import say
 
 app = typer.Typer(
@@ -29,24 +29,24 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
     # group: what it does, and a command for each mechanism
     "sim": (
         "Run a trace through the hardware or its model.",
-        {"ofan": ofan.sim, "symphony": symphony.sim},
+        {"ofan": ofan.sim, "symphony": symphony.sim, "csig": csig.sim},
     ),
     "cosim": (
         "Check the Verilog on a trace, cycle by cycle.",
         {"ofan": ofan.cosim, "symphony": symphony.cosim},
     ),
     "trace": (
-        "Make the trace of one switch.",
-        {"ofan": ofan.trace, "symphony": symphony.trace},
+        "Make a trace.",
+        {"ofan": ofan.trace, "symphony": symphony.trace, "csig": csig.trace},
     ),
     "study": ("Work out how exact an arithmetic is.", {"symphony-log": symphony.study_log}),
     "synth": (
         "Map a block to gates and count them.",
-        {"ofan": ofan.synth, "symphony": symphony.synth},
+        {"ofan": ofan.synth, "symphony": symphony.synth, "csig": csig.synth},
     ),
     "verilog": (
         "Write a block as Verilog.",
-        {"ofan": ofan.verilog, "symphony": symphony.verilog},
+        {"ofan": ofan.verilog, "symphony": symphony.verilog, "csig": csig.verilog},
     ),
 }
 
@@ -62,7 +62,7 @@ def list_presets() -> None:
     """List the named configurations."""
     from rich.console import Console
 
-    for mechanism in (ofan, symphony):
+    for mechanism in (ofan, symphony, csig):
         Console().print(mechanism.presets())
 
 

@@ -11,12 +11,18 @@ from typing import Any
 from amaranth.hdl import Shape, UnusedElaboratable
 from amaranth.lib import wiring
 
+from models.csig import config as csig
+from models.csig import tables
+from models.csig.beat import FLAGS, agent_write, count_answer, count_read, table_write, tag_bits
+from models.csig.beat import packet as csig_packet
+from models.csig.config import CsigConfig
 from models.ofan import config as ofan
 from models.ofan.config import OfanConfig
 from models.symphony import config as symphony
 from models.symphony.beat import order, packet, receipt
 from models.symphony.config import SymphonyConfig
 from models.symphony.settings import settings
+from rtl.csig.hop import Hop
 from rtl.ofan.switch import Switch
 from rtl.symphony.marker import Marker
 from rtl.symphony.tally import verdict_layout
@@ -62,12 +68,36 @@ def export_symphony(preset_name: str, folder: Path) -> tuple[Path, Path]:
     return _export("symphony", preset_name, folder, Marker, c, about)
 
 
+def export_csig(preset_name: str, folder: Path) -> tuple[Path, Path]:
+    """Do the same for a preset of CSIG: `csig_PRESET.v`."""
+    c = csig.preset(preset_name)
+    sources = ["measured here"] * c.native + ["written by an agent"] * c.agent
+    about = [
+        f"CSIG for {c.ports} port{'s' * (c.ports > 1)}, {' and '.join(c.formats)} tags, values "
+        f"{' or '.join(sources)}.",
+        f"{hop_latencies(c)['hop']} cycles from s_axis to m_axis; one packet a cycle.",
+        f"s_axis_tdata: {_places(csig_packet(c))}.",
+        f"m_axis_tdata: {_places({'tag': tag_bits(c), **dict.fromkeys(FLAGS, 1)})}.",
+        f"s_table_tdata: {_places(table_write(c))}; kind {_kinds()}.",
+        *([f"s_agent_tdata: {_places(agent_write(c))}."] if c.agent else []),
+        f"s_count_tdata: {_places(count_read(c))}.",
+        f"m_count_tdata: {_places(count_answer(c))}.",
+    ]
+    return _export("csig", preset_name, folder, Hop, c, about)
+
+
+def _kinds() -> str:
+    """Return what the numbers of kinds of writes mean."""
+    names = ("LEVEL", "CODE", "SCALE", "SWAP", "RECORD", "CAPACITY", "EDGE")
+    return ", ".join(f"{getattr(tables, name)} {name.lower()}" for name in names)
+
+
 def _places(fields: Mapping[str, Any], without: str = "") -> str:
     """Return where each field stands, from bit 0."""
     places, start = [], 0
     for name, shape in fields.items():
         width = Shape.cast(shape).width
-        if name != without:
+        if width and name != without:
             end = f"[{start + width - 1}:{start}]" if width > 1 else f"[{start}]"
             places.append(f"{name} {end}")
         start += width
@@ -103,6 +133,11 @@ def latencies(config: OfanConfig) -> dict[str, int]:
 def marker_latencies(config: SymphonyConfig) -> dict[str, int]:
     """Return the latency in cycles of Symphony's `marker` and of each of its blocks by name."""
     return _latencies("marker", Marker, config, lambda marker: marker.blocks)
+
+
+def hop_latencies(config: CsigConfig) -> dict[str, int]:
+    """Return the latency in cycles of CSIG's `hop` and of each of its blocks by name."""
+    return _latencies("hop", Hop, config, lambda hop: hop.blocks)
 
 
 def _latencies(

@@ -16,7 +16,8 @@ class Claim:
     """One line of the report."""
 
     where: str
-    """Section of the paper; `-` for what it leaves out."""
+    """Section of the paper, or `target` for what this house set out to reach; `-` for what has no
+    claim."""
     what: str
     unit: str
     paper: float | None

@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from models.common.sorter import Network
+from models.csig.config import PRESETS as CSIG_PRESETS
+from models.csig.config import preset as csig_preset
 from models.ofan.config import OfanConfig, preset
 from models.symphony.config import PRESETS as SYMPHONY_PRESETS
 from rtl.common.sorter import Sorter
 from rtl.ofan.combine import Combine
 from rtl.ofan.sort import Sort
 from rtl.verilog import BUILD
-from synth import symphony
+from synth import csig, symphony
 from synth.ge import price
 from synth.ofan import price_preset
 from synth.parts import TOTAL, Progress, fits
@@ -44,7 +46,23 @@ SYMPHONY_LOG, SYMPHONY_EXACT = "log-16k", "exact-16k"
 SYMPHONY = {name: SYMPHONY_PRESETS[name] for name in (SYMPHONY_LOG, SYMPHONY_EXACT)}
 """Symphony with the paper's 16k jobs, in both arithmetics."""
 
+CSIG_UNIT = "port-compact"
+"""A port's unit with all signals measured in hardware, for compact tags."""
+
+GROWTH = {ports: "port" if ports == 1 else f"bank-{ports}" for ports in (1, 2, 4, 8, 16, 32, 64)}
+"""CSIG's configurations of 1 to 64 ports that share a datapath, both formats and both sources."""
+
+CSIG = CSIG_PRESETS | {
+    name: csig_preset("port", ports=ports)
+    for ports, name in GROWTH.items()
+    if name not in CSIG_PRESETS
+}
+"""All that CSIG's part of the report needs priced."""
+
 CELL_BLOCK, NETWORK_BLOCK = "16 compare-and-swap", "sort, another network"
+HOP_BLOCK = "hop in one piece"
+PIECES = (CSIG_UNIT, GROWTH[1], GROWTH[64])
+"""Presets of CSIG that are mapped whole too: for the paths that run from block to block."""
 
 
 class Numbers:
@@ -83,8 +101,9 @@ class Numbers:
 def measure(quick: bool, progress: Progress = lambda what: None) -> tuple[Numbers, str]:
     """Return the numbers of the report, and a sentence that says where they are from.
 
-    All are mapped now, and left in build/records; `quick` maps the compare-and-swap cells, Combine
-    and Symphony's decision by logarithms, and takes the rest from the records of the release.
+    All are mapped now, and left in build/records; `quick` maps the compare-and-swap cells, Combine,
+    Symphony's decision by logarithms and CSIG's compare-and-replace, and takes the rest from the
+    records of the release.
     """
     cells = []
     for name, widths in CELLS.items():
@@ -97,11 +116,14 @@ def measure(quick: bool, progress: Progress = lambda what: None) -> tuple[Number
         progress("coin")
         for part, cost in symphony.decision(SYMPHONY[SYMPHONY_LOG]).items():
             fresh += records_of(part, SYMPHONY_LOG, cost)
+        progress("compare and replace")
+        for part, cost in csig.compare_and_replace(CSIG[CSIG_UNIT]).items():
+            fresh += records_of(part, CSIG_UNIT, cost)
         kept = committed()
         engines = sorted({f"{r.engine} {r.versions[r.engine]}" for r in kept})
         origin = (
-            "Mapped now: the compare-and-swap cells, Combine, and Symphony's decision by "
-            "logarithms. Other gates are from the records of the release "
+            "Mapped now: the compare-and-swap cells, Combine, Symphony's decision by logarithms "
+            "and CSIG's compare-and-replace. Other gates are from the records of the release "
             f"({', '.join(engines)}); without --quick all are mapped."
         )
         return Numbers([*kept, *fresh]), origin
@@ -109,6 +131,9 @@ def measure(quick: bool, progress: Progress = lambda what: None) -> tuple[Number
         progress(f"sort, network {network}")
         cost = price(Sort(preset(OFAN, network=network)))
         cells += records_of(NETWORK_BLOCK, network, cost)
+    for name in PIECES:
+        progress(f"{name}: {HOP_BLOCK}")
+        cells += records_of(HOP_BLOCK, name, csig.in_one_piece(CSIG[name]))
     write_records(BUILD / "records" / "claims.json", cells)
     records = list(cells)
     for name, config in CONFIGS.items():
@@ -116,6 +141,9 @@ def measure(quick: bool, progress: Progress = lambda what: None) -> tuple[Number
     for name, config in SYMPHONY.items():
         told = lambda part, name=name: progress(f"{name}: {part}")  # noqa: E731
         records += symphony.price_preset(name, config, told)
+    for name, config in CSIG.items():
+        told = lambda part, name=name: progress(f"{name}: {part}")  # noqa: E731
+        records += csig.price_preset(name, config, told)
     return Numbers(records), "All gates were mapped or fitted on this machine."
 
 
@@ -123,4 +151,5 @@ def committed(folder: Path = COMMITTED) -> list[Record]:
     """Return the records of the release that the report is made from."""
     names = ["claims.json", *(f"ofan-{name}.json" for name in CONFIGS)]
     names += [f"symphony-{name}.json" for name in SYMPHONY]
+    names += [f"csig-{name}.json" for name in CSIG]
     return [record for name in names for record in read_records(folder / name)]

@@ -1,6 +1,6 @@
 """`python -m synth.release`: price everything, and make that the records and tables of the release.
 
-Needs netweave[study]. Takes about 17 minutes on 2 cores where nothing is kept in build/. Prints
+Needs netweave[study]. Takes about 20 minutes on 2 cores where nothing is kept in build/. Prints
 every number that changes.
 """
 
@@ -13,7 +13,7 @@ from models.ofan.config import PRESETS as OFAN_PRESETS
 from models.symphony.config import PRESETS as SYMPHONY_PRESETS
 from rtl.verilog import BUILD
 from synth import ofan, symphony
-from synth.measured import CONFIGS, measure
+from synth.measured import CONFIGS, CSIG, measure
 from synth.records import COMMITTED, changes, read_records, write_records
 from synth.report import spinner
 from synth.symphony_study import NAME, plot, save_svg, study
@@ -33,6 +33,7 @@ def main() -> int:
         figure = plot(study(lambda size: progress(f"study: {size}")))
     names = ["claims", NAME, *(f"ofan-{name}" for name in {**OFAN_PRESETS, **CONFIGS})]
     names += [f"symphony-{name}" for name in SYMPHONY_PRESETS]
+    names += [f"csig-{name}" for name in CSIG]
     for name in sorted(names):  # a test may have left others
         path = BUILD / "records" / f"{name}.json"
         target = COMMITTED / path.name

@@ -11,9 +11,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from models.csig.config import CsigConfig
 from models.ofan.config import OfanConfig
 from models.symphony.config import SymphonyConfig
-from synth import ofan, symphony
+from synth import csig, ofan, symphony
 from synth.claim import claims_page, claims_table, notes
 from synth.claims import claims
 from synth.measured import OFAN, measure
@@ -49,6 +50,13 @@ def synth_symphony(preset_name: str, config: SymphonyConfig, *, as_json: bool) -
     with spinner(preset_name) as progress:
         records = symphony.price_preset(preset_name, config, progress)
     _print_costs(f"Symphony {preset_name}", records, as_json)
+
+
+def synth_csig(preset_name: str, config: CsigConfig, *, as_json: bool) -> None:
+    """Price a preset of CSIG; print its table of parts, or its records as JSON."""
+    with spinner(preset_name) as progress:
+        records = csig.price_preset(preset_name, config, progress)
+    _print_costs(f"CSIG {preset_name}", records, as_json)
 
 
 def _print_costs(title: str, records: Sequence[Record], as_json: bool) -> None:

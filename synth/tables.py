@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from models.csig import config as csig
 from models.ofan import config as ofan
 from models.symphony import config as symphony
-from rtl.export import latencies, marker_latencies
+from rtl.export import hop_latencies, latencies, marker_latencies
 from rtl.verilog import write_whole
 from synth import symphony_study
 from synth.claim import claims_page
+from synth.claims_csig import csig_claims
 from synth.claims_ofan import ofan_claims
 from synth.claims_symphony import symphony_claims
 from synth.ge import CLOCK_GATE_GE, FLOP_GE, GATES
@@ -26,7 +28,7 @@ from synth.table import Table, shown
 
 ROOT = Path(__file__).resolve().parents[1]
 
-SHOWN = {"ofan": "edge-k64", "symphony": "log-16k"}
+SHOWN = {"ofan": "edge-k64", "symphony": "log-16k", "csig": "port"}
 """The presets of README's table of blocks, by mechanism."""
 
 _BLOCKS = {
@@ -53,8 +55,22 @@ _BLOCKS = {
         "red": ("marks by queue depth", ("red",)),
         "tally": ("counters of every job, ECN field", ("tally",)),
     },
+    "csig": {
+        "hop": ("writes the bottleneck into a tag", (TOTAL,)),
+        "clock": ("window edges between two packets", ("clock",)),
+        "lookup": ("what a port wants of a tag", ("lookup",)),
+        "meter": ("what a link has left of its window", ("meter",)),
+        "quantize": ("a measure to the code of a tag", ("quantize",)),
+        "replace": ("the hop's value against the tag's", ("replace",)),
+        "tag": ("fields of a tag, and back into it", ("read tag", "write tag")),
+        "tally": ("counters of every port", ("tally",)),
+    },
 }
-_THROUGHPUT = {"ofan": "1 batch a cycle", "symphony": "1 packet a cycle"}
+_THROUGHPUT = {
+    "ofan": "1 batch a cycle",
+    "symphony": "1 packet a cycle",
+    "csig": "1 packet a cycle",
+}
 
 
 def of_preset(mechanism: str, name: str) -> list[Record]:
@@ -67,6 +83,7 @@ def blocks() -> str:
     latency = {
         "ofan": latencies(ofan.preset(SHOWN["ofan"])),
         "symphony": marker_latencies(symphony.preset(SHOWN["symphony"])),
+        "csig": {**hop_latencies(csig.preset(SHOWN["csig"])), "tag": 0},
     }
     rows: list[tuple[str, ...]] = []
     for mechanism, found in _BLOCKS.items():
@@ -75,7 +92,6 @@ def blocks() -> str:
             link = f"[{mechanism}/{name}](docs/{mechanism}/{name}.md)"
             fast = ("built", _THROUGHPUT[mechanism], str(latency[mechanism][name]))
             rows.append((link, does, *fast, _kilo_gates(records, parts)))
-    rows.append(("csig", "writes the bottleneck into a tag", "planned", "", "", ""))
     headers = ("block", "does", "status", "throughput", "latency, cycles", "kGE")
     return Table(title="", headers=headers, rows=rows).markdown()
 
@@ -108,9 +124,13 @@ def symphony_presets() -> str:
     return _presets("symphony", list(symphony.PRESETS))
 
 
+def csig_presets() -> str:
+    """What each preset of CSIG costs in all."""
+    return _presets("csig", list(csig.PRESETS))
+
+
 def _presets(mechanism: str, names: list[str]) -> str:
-    memory = {"ofan": ("storage", "storage bits"), "symphony": ("sram", "SRAM bits")}
-    metric, header = memory[mechanism]
+    metric, header = ("storage", "storage bits") if mechanism == "ofan" else ("sram", "SRAM bits")
     rows = []
     for name in names:
         total = {r.metric: r for r in of_preset(mechanism, name) if r.block == TOTAL}
@@ -133,6 +153,11 @@ def symphony_parts() -> str:
     return _parts("symphony")
 
 
+def csig_parts() -> str:
+    """What each part of the shown preset of CSIG costs."""
+    return _parts("csig")
+
+
 def _parts(mechanism: str) -> str:
     records = of_preset(mechanism, SHOWN[mechanism])
     lines = [f"- {line}\n" for line in fits(records)]
@@ -147,6 +172,11 @@ def report() -> str:
 def symphony_report() -> str:
     """The claims report of Symphony."""
     return claims_page(symphony_claims(Numbers(committed())))
+
+
+def csig_report() -> str:
+    """The claims report of CSIG."""
+    return claims_page(csig_claims(Numbers(committed())))
 
 
 def accuracy() -> str:
@@ -164,8 +194,17 @@ def tools() -> str:
 
 PAGES: dict[str, tuple[Callable[[], str], ...]] = {
     "README.md": (blocks,),
-    "docs/costs.md": (weights, presets, symphony_presets, parts, symphony_parts, tools),
-    "docs/claims.md": (report, symphony_report, tools),
+    "docs/costs.md": (
+        weights,
+        presets,
+        symphony_presets,
+        csig_presets,
+        parts,
+        symphony_parts,
+        csig_parts,
+        tools,
+    ),
+    "docs/claims.md": (report, symphony_report, csig_report, tools),
     "docs/symphony/accuracy.md": (accuracy, tools),
 }
 

@@ -88,7 +88,11 @@ def try_out(mutant: Mutant) -> Outcome:
 def _pytest(test: str, folder: Path) -> tuple[int, str]:
     """Run one test in `folder`; return pytest's code (1 also when it takes too long) and output."""
     environment = {name: text for name, text in os.environ.items() if "PYTEST" not in name}
-    environment |= {"CI": "1", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {
+        "NETWEAVE_MUTATION": "1",
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", test]
     running = subprocess.Popen(
         command,

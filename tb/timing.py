@@ -59,9 +59,9 @@ class Timing:
             self.last_disturbed = cycle
         return disturbs
 
-    def watch(self, moved: bool, granted: int) -> None:
-        """Give up where no stream has moved for longer than any pause, what has been `granted` and
-        the sweep."""
+    def watch(self, moved: bool, granted: int = 0) -> None:
+        """Give up where no stream has moved for longer than any pause, the sweep and what has been
+        `granted`."""
         if moved or self.sweeping:
             self._moved_at = self.cycle
         stuck = self.cycle - self._moved_at

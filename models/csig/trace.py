@@ -10,7 +10,7 @@ ends in `.parquet` is read and written as Parquet, which needs PyArrow; anything
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from models.common.errors import InputError
 from models.common.parquet import write_parquet
 from models.csig.answers import Answers
 from models.csig.config import CsigConfig
-from models.csig.setup import Setup
+from models.csig.setup import LONGEST_NS, Setup
 from models.csig.tag import FORMATS, width
 
 MAX_TIME = 2**62 - 1
@@ -148,6 +148,14 @@ def read_trace(file: str | os.PathLike[str], config: CsigConfig, setup: Setup) -
     return trace
 
 
+def with_time(config: CsigConfig, trace: Trace) -> CsigConfig:
+    """Return the hardware with a time that is wide enough for the trace: where software writes
+    values, times must not wrap around, or old values would hold again."""
+    if not config.agent or trace.time_ns[-1] + 3 * LONGEST_NS < 1 << config.time_bits:
+        return config
+    return replace(config, time_bits=64)
+
+
 class _Check:
     """Names the first row of a file that something is wrong in."""
 
@@ -187,12 +195,9 @@ def write_trace(
 
 
 def _write_csv(path: Path, data: Columns) -> None:
-    form = ",".join("%s" if name == "format" else "%d" for name in data) + "\n"
-    blank = form.split(",")
-    for place, name in enumerate(data):
-        if name in ("value", "locator"):
-            blank[place] = "%.0s"
-    forms = (form, ",".join(blank))
+    kinds = {name: "%s" if name == "format" else "%d" for name in data}
+    blank = kinds | {"value": "%.0s", "locator": "%.0s"}
+    forms = [",".join(kind.values()) + "\n" for kind in (kinds, blank)]
     with open(path, "w", newline="\n") as file:
         file.write(",".join(data) + "\n")
         for start in range(0, len(data["time_ns"]), _ROWS_A_WRITE):

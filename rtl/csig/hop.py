@@ -31,6 +31,11 @@ from rtl.csig.tag import ReadTag, WriteTag
 from rtl.csig.tally import Tally
 
 
+def tag_queue(c: CsigConfig, latency: int) -> fifo.SyncFIFOBuffered:
+    """The queue in which tags, each with its format, wait for their answers."""
+    return fifo.SyncFIFOBuffered(width=tag_bits(c) + 1, depth=1 << (latency + 1).bit_length())
+
+
 class Hop(wiring.Component):
     """Updates the CSIG tags of the packets that leave through 1 to 64 ports. Latency `latency`
     cycles; throughput one packet a cycle for any sequence of ports.
@@ -106,10 +111,7 @@ class Hop(wiring.Component):
         given = data.View(data.StructLayout(packet(c)), self.s_axis_tdata)
         clock = self.blocks["clock"].i
         m.submodules.read_tag = read = ReadTag(c)
-        depth = 1 << (self.latency + 1).bit_length()
-        m.submodules.tags = self._queue = queue = fifo.SyncFIFOBuffered(
-            width=tag_bits(c) + 1, depth=depth
-        )
+        m.submodules.tags = self._queue = queue = tag_queue(c, self.latency)
         delays = Cat(signal.measure == "delay" for signal in SIGNALS)
         m.d.comb += [
             read.tag.eq(given.tag),

@@ -79,7 +79,9 @@ class Lookup(wiring.Component):
         set_up, asks = Signal(c.ports), Signal()
         with m.If(self.record_write):
             m.d.sync += set_up.bit_select(self.record_port, 1).eq(1)
-        mine = here.tagged & set_up.bit_select(here.port, 1)
+        # Read as the record is: it is not there before the record is.
+        known = stages.register(set_up.bit_select(i.p.port, 1), "known")
+        mine = here.tagged & known
         discarded = here.discarded & (not c.update_discarded)
         m.d.comb += [
             asks.eq(mine & here.known & ~discarded & (record.action == UPDATE)),
@@ -95,7 +97,8 @@ class Lookup(wiring.Component):
             with m.If(self.agent_write):
                 m.d.sync += heard.bit_select(Cat(self.agent.signal, self.agent.port), 1).eq(1)
             by_agent = record.agent.bit_select(here.signal, 1) | (not c.native)
-            fresh = heard.bit_select(Cat(here.signal, here.port), 1) & (here.time <= entry.until)
+            written = stages.register(heard.bit_select(Cat(i.p.signal, i.p.port), 1), "written")
+            fresh = written & (here.time <= entry.until)
             there = Mux(by_agent, self._of_format(entry, "there") & fresh, measures)
             m.d.comb += [
                 o.p.by_agent.eq(by_agent),

@@ -63,7 +63,8 @@ class Meter(wiring.Component):
 
     A packet sees what the window before its own had left of C·t, all of it if that one was idle.
     Every port's age (present, closed, older) moves on at each edge of its clock, so that nothing
-    has to be visited when a window ends.
+    has to be visited when a window ends. Where software writes all values nothing is measured, and
+    the measure is 0.
 
     Args:
         config: a `CsigConfig`.
@@ -91,6 +92,9 @@ class Meter(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         c, i, o = self.config, self.i, self.o
+        if not c.native:
+            Stages(m, i, o, depth=2).carry(i, o)
+            return m
         layout = data.StructLayout({"left": c.available_bits, "closed": c.available_bits})
         file = Rewrite(m, layout, c.ports, 0, "windows") if c.ports > 1 else None
         running: Value = Const(1) if file is None else file.running

@@ -16,7 +16,7 @@ from rtl.common.carrysave import carry_save, product_rows
 from rtl.common.stage import Stages
 
 DIGIT = 17
-"""Bits that an addition takes in one stage."""
+"""Bits that an addition takes in one stage, of measures up to 30 bits; three digits are all."""
 
 AHEAD = 2
 """Registers between the reading of the bank in `rtl.csig.lookup` and this block."""
@@ -39,7 +39,8 @@ class Quantize(wiring.Component):
     The search tree of 31 thresholds is three memories: a row has a threshold and the two below it,
     all compared at once. Every port has two sets of tables. Writes go to the one that is not valid;
     a swap makes it the valid one for packets that enter later, and writes wait until no packet is
-    left that entered before. So no packet sees half a table.
+    left that entered before. So no packet sees half a table. Where software writes all values there
+    are no tables, and writes go nowhere.
 
     Args:
         config: a `CsigConfig`.
@@ -83,13 +84,15 @@ class Quantize(wiring.Component):
         into = Cat(~bank, written.signal, written.port)
 
         makers = {"compact": self._compact, "wide": self._wide}
-        codes = [makers[format](m, stages, done, into) for format in c.formats]
+        formats = c.formats if c.native else ()
+        codes = [makers[format](m, stages, done, into) for format in formats]
+        if len(codes) == 2:
+            codes = [Mux(self._later(stages, i.p.wide), codes[1], codes[0])]
+        if c.agent:
+            codes.append(self._later(stages, i.p.written))
         code = codes[0]
         if len(codes) == 2:
-            code = Mux(self._later(stages, i.p.wide), codes[1], codes[0])
-        if c.agent:
-            by_agent, agents = self._later(stages, i.p.by_agent), self._later(stages, i.p.written)
-            code = Mux(by_agent, agents, code)
+            code = Mux(self._later(stages, i.p.by_agent), codes[1], codes[0])
         m.d.comb += o.p.code.eq(code)
         return m
 
@@ -160,7 +163,8 @@ class Quantize(wiring.Component):
         ]
         scale = read.data
         measure = stages.register(i.measure, "measured")
-        width = 3 * DIGIT + 2
+        width = max(3 * DIGIT + 2, len(measure) + SCALE_BITS + 1)  # a sign on top
+        longer = max(DIGIT, (width - 2) // 3)
         # minus the offset: its complement, and one
         offset = Cat(~scale.offset, Const(-1, width - OFFSET_BITS))
         rows = [*product_rows(measure, scale.factor), offset, Const(1, 1)]
@@ -170,7 +174,7 @@ class Quantize(wiring.Component):
         total: Value = Const(0, 0)
         carry: Value = Const(0, 1)
         for digit in range(3):
-            ends = slice(digit * DIGIT, width if digit == 2 else (digit + 1) * DIGIT)
+            ends = slice(digit * longer, width if digit == 2 else (digit + 1) * longer)
             part = Signal(len(left[ends]) + 1, name=f"digit_{digit}")
             m.d.comb += part.eq(left[ends] + right[ends] + carry)
             kept = stages.register(part, f"sum_{digit}")

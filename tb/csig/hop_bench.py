@@ -35,6 +35,7 @@ from models.csig.config import CsigConfig
 from models.csig.hop import Answer
 from models.csig.port import Port
 from models.csig.tables import EDGE, SWAP, writes
+from models.csig.tag import Tag
 from tb.beats import unpacked
 from tb.csig.hop_beats import Leap, Offer, Read, Spoken, Word, difference, offer_bits
 from tb.csig.hop_coverage import Cycle, HopCoverage
@@ -83,6 +84,8 @@ class HopBench:
         self._half = Timer(HALF, "ns")
         self._speaks: Entry | None = None
         self._edge = 0
+        self.last_tag: Tag | None = None
+        """The tag that left last."""
         self.pause()
         for clock, length in enumerate(lengths):
             getattr(dut, f"set_window_{clock}").value = length
@@ -115,6 +118,11 @@ class HopBench:
         return any(s.beat is not None or s.queue for s in self.sources.values())
 
     @property
+    def writing(self) -> bool:
+        """Whether words for s_table are still to come."""
+        return self.sources["s_table"].beat is not None or bool(self.sources["s_table"].queue)
+
+    @property
     def answer_waits(self) -> bool:
         """Whether an answer was valid and not taken in the last cycle."""
         return self._held is not None
@@ -138,10 +146,14 @@ class HopBench:
         """Queue packets."""
         self.packets.queue.extend((0, offer) for offer in offers)
 
-    def write(self, port: Port, clock: int = 0, kinds: Iterable[int] = range(EDGE)) -> None:
-        """Queue the words of a port's set-up, or only those of some kinds."""
+    def write(
+        self, port: Port, clock: int = 0, kinds: Iterable[int] = range(EDGE), after: int = 0
+    ) -> None:
+        """Queue the words of a port's set-up, or only those of some kinds; they wait until so many
+        more packets are taken."""
         words = [w for w in writes(self.config, port, clock) if w.kind in kinds]
-        self.sources["s_table"].queue.extend((self.taken, Word(word, port)) for word in words)
+        place = self.taken + after
+        self.sources["s_table"].queue.extend((place, Word(word, port)) for word in words)
 
     def leap(self, advance: int = 0) -> None:
         """Queue words that set all clocks' edges, time leaping with the first."""
@@ -166,7 +178,7 @@ class HopBench:
             stall=self.answer_waits,
             counters=self.asked is not None,
             sweep=self.cycle > 0 and self.timing.sweeping,
-            write=self.sources["s_table"].beat is not None,
+            write=self.writing,
             offered=self.packets.beat is not None,
         )
         self.dut.rst.value = 1
@@ -252,7 +264,7 @@ class HopBench:
                 edges.load(self.cycle, self.now, self._edge)
             edges.observe(self.cycle, self.now)
         held, in_flight, busy = timing.held(), len(self.expected), self.asked is not None
-        timing.watch(any(taken.values()) or (m_valid and m_ready), held)
+        timing.watch(any(taken.values()) or (m_valid and m_ready) or held > 0)
         left = len(self.model.served)
         self._answer(m_valid, m_ready)
         self._counters(done, fetching)
@@ -275,6 +287,9 @@ class HopBench:
                 reading=busy,
                 sweeping=timing.sweeping,
                 held=held,
+                loading=isinstance(table, Leap),
+                edges=sum(edges.crossed for edges in timing.edges),
+                apart=min((e.apart for e in timing.edges if e.crossed), default=0),
                 in_flight=in_flight,
                 undisturbed=self.cycle - timing.last_disturbed,
             )
@@ -285,7 +300,8 @@ class HopBench:
             assert taken["s_agent"], f"cycle {self.cycle}: s_agent_tready is 0"
             said: Spoken = self.sources["s_agent"].take()
             assert self._speaks
-            self.coverage.spoke(self.model, said)
+            meets = s_ready and wanted["s_axis"] and self._given[0].port == said.port
+            self.coverage.spoke(self.model, said, meets)
             self.model.agent(said.port, said.signal, self._speaks)
         if reading:
             read: Read = self.sources["s_count"].take()
@@ -315,6 +331,8 @@ class HopBench:
         if m_ready:
             assert inside.answer
             self.expected.popleft()
+            self.last_tag = inside.answer.tag
+            self.coverage.left(self.model, inside, inside.answer)
             self.model.leave(inside, inside.answer)
 
     def _judge(self, where: str, inside: Inside, data: int) -> Answer:
@@ -326,7 +344,7 @@ class HopBench:
                     return answer
         answer = model.last(inside)
         want = model.tdata(inside, answer)
-        assert data == want, f"{where}: {difference(self.config, data, want)}; {inside}, {answer}"
+        assert data == want, f"{where}: {difference(self.config, data, want)}; {inside}; {answer}"
         return answer
 
     def _counters(self, done: bool, fetching: bool) -> None:

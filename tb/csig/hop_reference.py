@@ -22,7 +22,7 @@ from models.csig.meter import Meter
 from models.csig.port import Port
 from models.csig.signals import BY_NUMBER, SIGNALS, Signal
 from models.csig.tables import CAPACITY, RECORD, SWAP, Scale, Write, scale
-from models.csig.tag import size
+from models.csig.tag import FORMATS, size
 
 YOUNG = 2
 """Packets taken last that a word written now may still hold for: those in `clock` and `lookup`."""
@@ -97,6 +97,12 @@ class Inside:
         """Whether there is but one answer."""
         return all(len(x) == 1 for x in (self.records, self.locators, self.tables, self.entries))
 
+    def __str__(self) -> str:
+        record = self.records[-1]
+        where = record and (record.action, record.source, record.speed_gbps, self.locators)
+        met = f"{len(self.records)} records, {len(self.tables)} tables, {self.entries}"
+        return f"{self.packet}; {self.available} bits available, {where}, {met}"
+
 
 @dataclass
 class Reference:
@@ -128,7 +134,8 @@ class Reference:
                 packet.tables.append(self.tables[port.id])
         elif word.kind == CAPACITY:
             assert port
-            assert not any(p.packet.port == port.id for p in self.inside), "the port is not idle"
+            busy = any(packet.packet.port == port.id for packet in self.inside)
+            assert not busy or port.id not in self.records, "the port is not idle"
             self.meters[port.id] = Meter(port), self.clocks[word.index]
         elif word.kind == RECORD:
             assert port
@@ -231,6 +238,24 @@ class Reference:
         raw = self._hop.measure(packet, signal, copy.copy(meter).packet(numbered, 0))
         live = LivePort(id=0, speed_gbps=1, locator=0, tables=self.tables[packet.port])
         return live.code(tag.format, signal, raw)
+
+    def measure(self, inside: Inside) -> int:
+        """Return what a packet's signal is about."""
+        tag = inside.packet.tag
+        assert tag
+        return self._hop.measure(inside.packet, BY_NUMBER[tag.t], inside.available)
+
+    def code(self, inside: Inside, raw: int) -> int | None:
+        """Return a port's own code for a measure."""
+        tag = inside.packet.tag
+        assert tag
+        live = LivePort(id=0, speed_gbps=1, locator=0, tables=inside.tables[-1])
+        return live.code(tag.format, BY_NUMBER[tag.t], raw)
+
+    def other_format(self, inside: Inside) -> str | None:
+        """Return which format announces what is no tag to this hop, None where none does."""
+        top = inside.bits >> tag_bits(self.config) - 16
+        return next((format for format in FORMATS if self.config.tpid(format) == top), None)
 
     def tdata(self, inside: Inside, answer: Answer) -> int:
         """Return the bits of m_axis_tdata for an answer."""

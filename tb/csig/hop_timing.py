@@ -29,6 +29,11 @@ class Edges:
         self._free = 0  # the first cycle in which the next edge can be taken
         self._taken = 0  # the cycle in which the last one is
         self._loaded = 0
+        self.crossed = False
+        """Whether time passes edges in this cycle."""
+        self.apart = 0
+        """Cycles between the last two times that it did."""
+        self._crossed = 0
 
     def load(self, cycle: int, now: int, edge: int) -> None:
         """The next edge is set; only its low bits count, as if it were the nearest such time."""
@@ -39,8 +44,10 @@ class Edges:
 
     def observe(self, cycle: int, now: int) -> None:
         """Begin a cycle."""
-        if now < self._next or cycle == self._loaded:
+        self.crossed = now >= self._next and cycle != self._loaded
+        if not self.crossed:
             return
+        self.apart, self._crossed = cycle - self._crossed, cycle
         passed = (now - self._next) // self.window_ns + 1
         self._next += passed * self.window_ns
         self._taken = max(cycle, self._free) + CYCLES * (passed - 1)

@@ -25,7 +25,7 @@ DELAY = Compact(tuple(map(Fraction, range(10, 310, 10))), tuple(range(31)))
 
 
 def hop_of(locator: int = 5, layout: str = "draft", **fields: Any) -> Hop:
-    given_fields = {"compact": {"delay": DELAY, "abw_c": DELAY}} | fields
+    given_fields: dict[str, Any] = {"compact": {"delay": DELAY, "abw_c": DELAY}, **fields}
     config = CsigConfig(layout=layout, update_discarded=given_fields.pop("discarded", False))
     return Hop(config, [Port(id=0, speed_gbps=100, locator=locator, **given_fields)])
 
@@ -109,12 +109,10 @@ def test_back_to_back_packets_across_a_window_edge() -> None:
     seen = [
         hop.serve(Packet(time, 0, 1250, tag=tag_of(t=1, s=31))).tag for time in (999, 1000, 1001)
     ]
-    assert [tag.s for tag in seen if tag] == [3, 0, 0]  # 100 %, then 10 % less than 10 %
-    over = [hop.serve(Packet(1500, 0, 9000, tag=tag_of(t=1, s=31))).tag for _ in range(5)]
-    assert {tag.s for tag in over if tag} == {0}
-    idle = hop.serve(Packet(3000, 0, 64, tag=tag_of(t=1, s=31))).tag
-    assert idle is not None
-    assert idle.s == 3  # window 2 was idle
+    assert [tag.s for tag in seen if tag] == [3, 1, 1]  # 100 %, then 10 %
+    for time, code in ((1500, 1), (2000, 0), (4000, 3)):  # 47,500 bytes, then an idle window
+        over = [hop.serve(Packet(time, 0, 9000, tag=tag_of(t=1, s=31))).tag for _ in range(5)]
+        assert {tag.s for tag in over if tag} == {code}
 
 
 def test_an_over_subscribed_port_has_no_bandwidth() -> None:
@@ -171,12 +169,9 @@ def paths(draw: Any) -> tuple[str, Tag, list[Hop], list[Packet]]:
     quantizers: Any = compacts(scale) if format == "compact" else wides(scale)
     hops, packets = [], []
     for locator in locators:
-        port = Port(
-            id=0,
-            speed_gbps=draw(st.sampled_from([1, 100, 800])),
-            locator=locator,
-            **{format: {signal.name: draw(quantizers)}},
-        )
+        table: dict[str, Any] = {format: {signal.name: draw(quantizers)}}
+        speed = draw(st.sampled_from([1, 100, 800]))
+        port = Port(id=0, speed_gbps=speed, locator=locator, **table)
         hop = Hop(CsigConfig(layout=layout), [port])
         size = draw(st.integers(0, port.capacity_bits // 8 * 2))
         hop.meters[0].packet(0, size)
@@ -192,9 +187,10 @@ def paths(draw: Any) -> tuple[str, Tag, list[Hop], list[Packet]]:
 
 def offers_of(tag: Tag, hops: list[Hop], packets: list[Packet]) -> list[int]:
     """What each hop would write; a meter is asked without a packet's length."""
-    found = []
+    signal, found = BY_NUMBER[tag.t], []
     for hop, met in zip(hops, packets, strict=True):
-        value = hop.offer(met, tag, hop.meters[0].packet(1000, 0)).value
+        raw = hop.measure(met, signal, hop.meters[0].packet(1000, 0))
+        value = hop.ports[0].code(tag.format, signal, raw)
         assert value is not None
         found.append(value)
     return found
@@ -261,6 +257,7 @@ def test_any_value_but_the_same_is_more_severe_than_the_least_severe(
         assert not more_severe(signal, start, code)
 
 
+PORT: dict[str, Any] = {"id": 0, "speed_gbps": 1, "locator": 0}
 BAD_PORTS: list[tuple[list[dict[str, Any]], str]] = [
     ([{}, {}], "id must be different for each port, not 0 twice"),
     ([{"id": 1}], "id must be an integer from 0 to 0, not 1"),
@@ -271,7 +268,7 @@ BAD_PORTS: list[tuple[list[dict[str, Any]], str]] = [
 
 @pytest.mark.parametrize(("ports", "said"), BAD_PORTS)
 def test_ports_that_do_not_fit_the_hardware(ports: list[dict[str, Any]], said: str) -> None:
-    made = [Port(**({"id": 0, "speed_gbps": 1, "locator": 0} | fields)) for fields in ports]
+    made = [Port(**{**PORT, **fields}) for fields in ports]
     with pytest.raises(ValueError, match=f"^{said}$"):
         check_ports(CsigConfig(), made)
 
@@ -299,4 +296,4 @@ def test_more_windows_than_clocks() -> None:
 )
 def test_bad_ports(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=f"^{said}$"):
-        Port(**({"id": 0, "speed_gbps": 1, "locator": 0} | fields))
+        Port(**{**PORT, **fields})

@@ -26,7 +26,7 @@ PORT = Port(
     source="agent",
     compact={"abw_c": Compact(tuple(map(Fraction, (10, 50))), (1, 5, 9))},
     wide={
-        "abw": Wide(Fraction(0), 10),
+        "abw": Wide(Fraction(0), 14),
         "delay": Wide(Fraction(0), 0),
         "queue": Wide(Fraction(0), 0),
     },
@@ -47,7 +47,7 @@ def test_codes_of_a_period() -> None:
         signal.name: codes(metered(PORT, Agent()), signal, counters) for signal in signals(PORT)
     }
     assert found == {
-        "abw": (None, 7_500_000_000 >> 10 if 7_500_000_000 >> 10 < 2**20 else 2**20 - 1),
+        "abw": (None, 7_500_000_000 >> 14),
         "abw_c": (9, None),
         "delay": (None, 700),
         "queue": (None, 2000),
@@ -92,7 +92,7 @@ def looks(table: AgentTable, port: int, time: int) -> list[Any]:
 
 def event_by_event(setup: Setup, trace: Trace) -> Iterator[list[Any]]:
     table = AgentTable()
-    agents = {port.id: PortAgent(port, setup.agent(port.id)) for port in setup.ports}
+    agents = {p.id: PortAgent(p, setup.agent(p.id)) for p in setup.ports if signals(p)}
     for time, port, length, delay, queue in zip(
         *(values.tolist() for values in list(trace.columns().values())[:5]), strict=True
     ):
@@ -100,7 +100,8 @@ def event_by_event(setup: Setup, trace: Trace) -> Iterator[list[Any]]:
             for signal, entry in agent.until(time):
                 table.write(number, signal, entry)
         yield looks(table, port, time)
-        agents[port].count(length, delay, queue)
+        if port in agents:
+            agents[port].count(length, delay, queue)
 
 
 def all_at_once(setup: Setup, trace: Trace) -> Iterator[list[Any]]:
@@ -111,9 +112,9 @@ def all_at_once(setup: Setup, trace: Trace) -> Iterator[list[Any]]:
         zip(trace.time_ns.tolist(), trace.port.tolist(), strict=True)
     ):
         while rows and rows[0][0] <= number:
-            _, to, signal, compact, wide, *times = rows.pop(0)
-            values = (None if code == NO_CODE else code for code in (compact, wide))
-            table.write(to, signal, Entry(*values, *times))
+            _, to, signal, *codes_, written, until = rows.pop(0)
+            compact, wide = (None if code == NO_CODE else code for code in codes_)
+            table.write(to, signal, Entry(compact, wide, written, until))
         yield looks(table, port, time)
     assert not rows
 

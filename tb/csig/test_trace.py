@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,11 @@ ANSWERS = Answers(
 
 
 def test_written_csv(tmp_path: Path) -> None:
+    bare = replace(TRACE, value=np.array([3, NO_TAG, 4]), locator=np.array([1, NO_TAG, 2]))
+    write_trace(tmp_path / "o.csv", bare)
+    assert (tmp_path / "o.csv").read_text() == (
+        f"{HEAD}\n1,0,64,7,3,compact,0,3,1\n5,5,9,0,1,wide,1,,\n5,5,8,1,0,compact,7,4,2\n"
+    )
     write_trace(tmp_path / "o.csv", TRACE, ANSWERS)
     assert (tmp_path / "o.csv").read_text() == (
         f"{HEAD},replaced\n1,0,64,7,3,compact,0,2,60,1\n"

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
+
+import pytest
+
+from tb.formal.bench import Bench
+from tb.formal.prove import Disproved, prove
 
 
 def changed(module: ModuleType, old: str, new: str) -> ModuleType:
@@ -16,3 +22,10 @@ def changed(module: ModuleType, old: str, new: str) -> ModuleType:
     sys.modules[copy.__name__] = copy
     exec(compile(source.replace(old, new), str(module.__file__), "exec"), copy.__dict__)
     return copy
+
+
+def disprove(bench: Bench, name: str, *, depth: int) -> None:
+    """Demand a counterexample to `bench` within `depth` cycles; `name` as in `prove`, any words."""
+    folder = re.sub("[^a-z0-9]+", "-", name)
+    with pytest.raises(Disproved, match=r"a counterexample is(.|\n)*FAILS"):
+        prove(bench, folder, depth=depth, induction=False)

@@ -44,7 +44,7 @@ def offer(
 def depth(c: SymphonyConfig, rng: random.Random) -> int:
     """A queue's depth, mostly one at which RED does not mark."""
     low, high = rng.choice(((0, c.kmin), (0, c.kmin), (c.kmin, c.kmax), (0, 2**c.queue_bits - 1)))
-    return rng.randint(low, high)
+    return rng.choice((low, high, rng.randint(low, high), rng.randint(low, high)))
 
 
 def word(c: SymphonyConfig, rng: random.Random) -> int | None:
@@ -52,8 +52,8 @@ def word(c: SymphonyConfig, rng: random.Random) -> int | None:
     if rng.random() < 0.5:
         return None
     bits = c.random_exponent_bits
-    zeros = min(bits, rng.randrange(12))
-    lead = rng.getrandbits(bits) >> zeros | 1 << bits >> zeros + 1
+    zeros = rng.choice((bits, *range(min(bits, 12))))
+    lead = (rng.getrandbits(bits) | 1 << bits - 1) >> zeros
     return lead << RED_BITS + c.random_mantissa_bits | rng.getrandbits(
         RED_BITS + c.random_mantissa_bits
     )

@@ -30,6 +30,8 @@ def test_hardware(config: SymphonyConfig, kmin: int, width: int, pmax: float, se
         return {"red": red_mark(config, beat["queue"], beat["random"])}
 
     first, second = (beats(config, tossed(config), 60, seed + n) for n in (0, 1))
+    for beat, queue in zip(first, (kmin, kmin + 1, config.kmax, config.kmax + 1) * 5, strict=False):
+        beat["queue"] = queue
     held(Red(config), config, lambda: judge, first, second, seed=seed)
 
 
