@@ -36,15 +36,15 @@ class CsigConfig:
     clocks: int = 1
     """Different window lengths at one time, 1 to 8."""
     longest_window_ns: int = 131_071
-    """Longest window, ns, 100 to 2**24 - 1: it sets the width of a window's bits."""
+    """Longest window, ns, 100 to 2**20 - 1: it sets the width of a window's bits."""
     time_bits: int = 32
     """Width of the time input in ns, bits, 24 to 64; it may wrap around."""
     bytes_bits: int = 14
     """Width of a packet's length in bytes, bits, 11 to 16."""
     delay_bits: int = 24
-    """Width of a hop's delay in ns, bits, 8 to 32; what is longer is said as the longest."""
+    """Width of a hop's delay in ns, bits, 8 to 30; what is longer is said as the longest."""
     queue_bits: int = 26
-    """Width of a queue's depth in bytes, bits, 8 to 32."""
+    """Width of a queue's depth in bytes, bits, 8 to 30."""
     update_discarded: bool = False
     """Whether tags with D = 1 are updated too."""
 
@@ -59,11 +59,11 @@ class CsigConfig:
             raise ValueError(f"tpid_wide must differ from tpid_compact, not {self.tpid_wide:#06x}")
         choice("sources", self.sources, SOURCES)
         integer("clocks", self.clocks, 1, 8)
-        integer("longest_window_ns", self.longest_window_ns, 100, 2**24 - 1)
+        integer("longest_window_ns", self.longest_window_ns, 100, 2**20 - 1)
         integer("time_bits", self.time_bits, 24, 64)
         integer("bytes_bits", self.bytes_bits, 11, 16)
-        integer("delay_bits", self.delay_bits, 8, 32)
-        integer("queue_bits", self.queue_bits, 8, 32)
+        integer("delay_bits", self.delay_bits, 8, 30)
+        integer("queue_bits", self.queue_bits, 8, 30)
         if not isinstance(self.update_discarded, bool):
             raise TypeError(
                 f"update_discarded must be True or False, not {self.update_discarded!r}"

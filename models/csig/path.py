@@ -143,7 +143,7 @@ class Path:
         choice("format", self.format, FORMATS)
         choice("layout", self.layout, LAYOUTS)
         choice("source", self.source, ORIGINS)
-        integer("window_ns", self.window_ns, 100, 2**24 - 1)
+        integer("window_ns", self.window_ns, 100, 2**20 - 1)
         integer("link_ns", self.link_ns, 0, 10**9)
         integer("jitter_ns", self.jitter_ns, 0, 10**9)
         integer("seed", self.seed, 0, 2**63 - 1)

@@ -43,7 +43,7 @@ class Port:
         integer("speed_gbps", self.speed_gbps, 1, MOST_SPEED_GBPS)
         integer("locator", self.locator, 0, 2**16 - 1)
         choice("action", self.action, ACTIONS)
-        integer("window_ns", self.window_ns, 100, 2**24 - 1)
+        integer("window_ns", self.window_ns, 100, 2**20 - 1)
         names = tuple(BY_NAME)
         sources = self.source if isinstance(self.source, dict) else {"source": self.source}
         for name, source in sources.items():

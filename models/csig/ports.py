@@ -45,7 +45,7 @@ MOST_CLOCKS = 8
 LARGEST = 10**18
 """Largest bound and base, in the unit of a signal."""
 
-_LONGEST_WINDOW = 2**24 - 1
+_LONGEST_WINDOW = 2**20 - 1
 _PORT_KEYS = ("id", "speed_gbps", "locator", "action", "window_ns", "source")
 
 

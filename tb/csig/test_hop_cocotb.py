@@ -19,11 +19,11 @@ MODULE = "tb.csig.cocotb_hop"
 
 CONFIGS: dict[str, tuple[CsigConfig, int]] = {
     # name: (configuration, packets of one test)
-    "port-compact": (preset("port-compact"), 1200),
-    "port": (preset("port"), 1200),
-    "port-wide-agent": (preset("port-wide-agent"), 1200),
-    "bank-4": (preset("bank-4"), 1200),
-    "bank-64": (preset("bank-64"), 1200),
+    "port-compact": (preset("port-compact"), 600),
+    "port": (preset("port"), 600),
+    "port-wide-agent": (preset("port-wide-agent"), 600),
+    "bank-4": (preset("bank-4"), 600),
+    "bank-64": (preset("bank-64"), 600),
     "three-ports": (
         CsigConfig(
             ports=3,
@@ -38,7 +38,7 @@ CONFIGS: dict[str, tuple[CsigConfig, int]] = {
             tpid_compact=0x88B5,
             tpid_wide=0x9900,
         ),
-        1200,
+        600,
     ),
     "two-wide": (
         CsigConfig(
@@ -52,7 +52,7 @@ CONFIGS: dict[str, tuple[CsigConfig, int]] = {
             queue_bits=32,
             bytes_bits=16,
         ),
-        1200,
+        600,
     ),
 }
 
@@ -68,7 +68,7 @@ def parameters(name: str, config: CsigConfig, packets: int, **more: Any) -> dict
         "latency": latency(config),
         "packets": packets,
         "seed": 1,
-        "resets": 8,
+        "resets": 6,
         **more,
     }
 

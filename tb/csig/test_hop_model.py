@@ -287,7 +287,7 @@ def test_more_windows_than_clocks() -> None:
         ({"speed_gbps": 801}, "speed_gbps must be an integer from 1 to 800, not 801"),
         ({"locator": 65536}, "locator must be an integer from 0 to 65535, not 65536"),
         ({"action": "drop"}, "action must be one of pass, strip, update, not 'drop'"),
-        ({"window_ns": 0}, "window_ns must be an integer from 100 to 16777215, not 0"),
+        ({"window_ns": 0}, "window_ns must be an integer from 100 to 1048575, not 0"),
         ({"source": "me"}, "source must be one of native, agent, not 'me'"),
         ({"source": {"abw": "me"}}, "source must be one of native, agent, not 'me'"),
         ({"source": {"abv": "agent"}}, "source must be one of abw, .*, not 'abv'"),

@@ -101,7 +101,7 @@ BAD = {
     "far locator": (PLAIN.replace("9", "65536"), "locator: .* 0 to 65535, not '65536'"),
     "action": (PLAIN + 'action = "drop"\n', "action: .* pass, strip, update, not 'drop'"),
     "action 1": (PLAIN + "action = true\n", "action: must be one of .*, not 'true'"),
-    "window 0": (PLAIN + "window_ns = 0\n", "3 window_ns: must be .* 100 to 16777215, not '0'"),
+    "window 0": (PLAIN + "window_ns = 0\n", "3 window_ns: must be .* 100 to 1048575, not '0'"),
     "window true": (PLAIN + "window_ns = true\n", "window_ns: must be .*, not 'true'"),
     "source": (PLAIN + 'source = "me"\n', "port 3 source: .* native, agent, not 'me'"),
     "source of": (PLAIN + 'source = {abw = "x"}\n', "source.abw: .* native, agent, not 'x'"),

@@ -106,7 +106,7 @@ def plain(columns: dict[str, Any], count: int) -> Trace:
 @pytest.mark.parametrize("speed", [1, 40, 400, 800])
 def test_every_window_length_and_speed_without_overflow(speed: int) -> None:
     """The longest windows, filled to nothing and left idle, by the exact meter."""
-    for window in (100, 999, 131_071, 2**24 - 1):
+    for window in (100, 999, 131_071, 2**20 - 1):
         wide = {"abw": Wide(Fraction(0), 18), "abw_c": Wide(Fraction(0), 0)}
         port = Port(id=0, speed_gbps=speed, locator=1, window_ns=window, wide=wide)
         setup = Setup(ports=(port,))
