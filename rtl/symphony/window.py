@@ -130,7 +130,7 @@ class Window(wiring.Component):
     """Turns each packet's time stamp into the serial number of its window, and notices when time
     stops. Latency 1 cycle; throughput one beat a cycle, while stamps cross one edge at a time and
     the next at least `digits` + 2 cycles later (6, for 64 bits of time; a window at least 16 ns
-    long lasts longer). A leap over n windows holds its packet for (`digits` + 2)·(2·log2 n + 4)
+    long lasts longer). A leap over n windows holds its packet for (`digits` + 2)·(2·log2 n + 2)
     cycles at most.
 
     Window number n of the paper is ⌊time / window⌋; here a window is numbered when a packet first
