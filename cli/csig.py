@@ -189,15 +189,14 @@ def presets() -> Table:
     from models.csig.config import PRESETS
 
     table = Table("preset", title="Presets of CSIG")
-    for title in ("ports", "formats", "sources", "tag bits", "measure bits"):
+    for title in ("ports", "formats", "sources", "tag bits"):
         table.add_column(title, justify="right")
     for name, c in PRESETS.items():
         table.add_row(
             name,
             f"{c.ports}",
-            " and ".join(c.formats),
-            "native and agent" if c.sources == "both" else c.sources,
+            ", ".join(c.formats),
+            c.sources,
             f"{tag_bits(c)}",
-            f"{c.measure_bits}",
         )
     return table

@@ -38,6 +38,7 @@ setparam -set INIT 1'x t:$mem_v2 r:WR_PORTS>0 %i
 opt_clean
 opt_dff -simple-dffe
 flatten *.masks
+hierarchy -auto-top
 opt_clean
 attrmap {_STRIP}
 attrmap -modattr {_STRIP}

@@ -61,7 +61,7 @@ CSIG = CSIG_PRESETS | {
 
 CELL_BLOCK, NETWORK_BLOCK = "16 compare-and-swap", "sort, another network"
 HOP_BLOCK = "hop in one piece"
-PIECES = (CSIG_UNIT, GROWTH[1], GROWTH[64])
+PIECES = (CSIG_UNIT, GROWTH[1], GROWTH[32], GROWTH[64])
 """Presets of CSIG that are mapped whole too: for the paths that run from block to block."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tb.csig import mutants as csig
 from tb.symphony import mutants as symphony
 
 
@@ -171,5 +172,5 @@ _TABLE = (
 
 MUTANTS = tuple(
     Mutant(name, f"rtl/{file}", old, new, test)
-    for name, file, old, new, test in (*_TABLE, *symphony.TABLE)
+    for name, file, old, new, test in (*_TABLE, *symphony.TABLE, *csig.TABLE)
 )

@@ -29,14 +29,16 @@ def lint(folder: Path, *files: str) -> str:
 
 OFAN = ("edge-k4", "edge-k12", "agg-k12", "pofan4-k16", "edge-k64")
 SYMPHONY = ("log-16k", "exact-16k", "log-64")
-PRESETS = [("ofan", name) for name in OFAN] + [("symphony", name) for name in SYMPHONY]
+CSIG = ("port-compact", "port", "bank-4")
+NAMES = {"ofan": OFAN, "symphony": SYMPHONY, "csig": CSIG}
+PRESETS = [(mechanism, name) for mechanism, names in NAMES.items() for name in names]
 
 
 @pytest.mark.parametrize(("mechanism", "preset"), PRESETS)
 def test_the_linter_accepts_it(mechanism: str, preset: str, tmp_path: Path) -> None:
     assert main(["verilog", mechanism, "--preset", preset, "-o", str(tmp_path)]) == 0
     file = f"{mechanism}_{preset}.v"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["netweave.vlt", file]
+    assert {path.name for path in tmp_path.iterdir()} == {"netweave.vlt", file}
     assert lint(tmp_path, "netweave.vlt", file) == ""
     module = file[:-2].replace("-", "_")
     assert re.search(rf"^module {module} ?\(", (tmp_path / file).read_text(), re.MULTILINE)
@@ -44,7 +46,11 @@ def test_the_linter_accepts_it(mechanism: str, preset: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("mechanism", "presets"),
-    [("ofan", ("edge-k4", "edge-k12")), ("symphony", ("log-16k", "exact-16k"))],
+    [
+        ("ofan", ("edge-k4", "edge-k12")),
+        ("symphony", ("log-16k", "exact-16k")),
+        ("csig", ("port-compact", "port")),
+    ],
 )
 def test_no_waiver_is_more_than_needed(
     mechanism: str, presets: tuple[str, ...], tmp_path: Path
@@ -79,6 +85,22 @@ def test_the_header_tells_the_ports(tmp_path: Path) -> None:
     head = (tmp_path / "ofan_edge-k4.v").read_text().splitlines()[:4]
     assert head[0].startswith("// ofan_edge_k4, made by netweave: Ofan for 2 lanes and 2 uplinks")
     assert "lane l at [l*4 +: 4] and [l*2 +: 2]" in head[2]
+
+
+def test_the_header_tells_where_the_fields_of_a_tag_s_packet_are(tmp_path: Path) -> None:
+    for name in CSIG:
+        assert main(["verilog", "csig", "--preset", name, "-o", str(tmp_path)]) == 0
+    head = (tmp_path / "csig_port-compact.v").read_text().splitlines()[:10]
+    assert head[0].startswith("// csig_port_compact, made by netweave: CSIG for 1 port, compact ")
+    assert head[1:3] == [
+        "// 11 cycles from s_axis to m_axis; one packet a cycle.",
+        "// s_axis_tdata: tag [31:0], bytes [45:32], delay [69:46], queue [95:70].",
+    ]
+    assert not any("s_agent" in line for line in head)
+    banked = (tmp_path / "csig_bank-4.v").read_text()
+    assert "// s_axis_tdata: tag [63:0], port [65:64], bytes [79:66]," in banked
+    assert "; kind 0 level, 1 code, 2 scale, 3 swap, 4 record, 5 capacity, 6 edge.\n" in banked
+    assert "// s_agent_tdata: port [1:0], signal [3:2], compact_value [8:4]," in banked
 
 
 def test_bad_input_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

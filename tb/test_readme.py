@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from models.csig.config import preset as csig_preset
 from models.ofan.config import preset
 from models.symphony.config import preset as symphony_preset
+from rtl.csig.hop import Hop
 from rtl.ofan.switch import Switch
 from rtl.symphony.marker import Marker
 
@@ -28,13 +30,23 @@ def blocks() -> dict[str, dict[str, str]]:
 def test_table_of_blocks_has_the_latencies_of_the_hardware() -> None:
     switch = Switch(preset("edge-k64"))
     marker = Marker(symphony_preset("log-16k"))
+    hop = Hop(csig_preset("port"))
     told = {
         name: int(row["latency, cycles"])
         for name, row in blocks().items()
         if row["status"] == "built"
     }
-    tops = {"ofan/switch": switch.latency, "symphony/marker": marker.latency}
-    blocks_of = {"ofan": switch.pipelines[0].blocks, "symphony": marker.blocks}
+    tops = {
+        "ofan/switch": switch.latency,
+        "symphony/marker": marker.latency,
+        "csig/hop": hop.latency,
+        "csig/tag": 0,
+    }
+    blocks_of = {
+        "ofan": switch.pipelines[0].blocks,
+        "symphony": marker.blocks,
+        "csig": hop.blocks,
+    }
     inside = {
         f"{mechanism}/{name}": block.latency
         for mechanism, found in blocks_of.items()

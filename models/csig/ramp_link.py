@@ -128,8 +128,8 @@ class _Network:
 
 
 def run(link: Link, transports: Sequence[Transport], rtts: int) -> History:
-    """Let flows send for some RTTs, whenever their windows have room; the other traffic is there two
-    windows before them."""
+    """Let flows send for some RTTs, whenever their windows have room; the other traffic is there
+    two windows before them."""
     start = 2.0 * link.window_ns
     network, history = _Network(link), History()
     flows = [_Flow(transport) for transport in transports]

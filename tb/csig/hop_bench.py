@@ -22,37 +22,26 @@ from __future__ import annotations
 
 import math
 import random
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from cocotb.triggers import Timer
 
-from models.csig.agent import Entry
-from models.csig.beat import count_answer
 from models.csig.config import CsigConfig
-from models.csig.hop import Answer
 from models.csig.port import Port
-from models.csig.tables import EDGE, SWAP, writes
-from models.csig.tag import Tag
-from tb.beats import unpacked
-from tb.csig.hop_beats import Leap, Offer, Read, Spoken, Word, difference, offer_bits
-from tb.csig.hop_coverage import Cycle, HopCoverage
-from tb.csig.hop_reference import Inside, Reference
-from tb.csig.hop_timing import READING, HopTiming
+from models.csig.tables import EDGE, writes
+from tb.csig.hop_beats import Leap, Offer, Spoken, Word, offer_bits
+from tb.csig.hop_coverage import HopCoverage
+from tb.csig.hop_judge import STREAMS, HopJudge
 from tb.pauses import PAUSES
-from tb.source import Source, sample
-from tb.timing import Expected
 
 HALF = 5  # ns
 
-STREAMS = ("s_axis", "s_table", "s_agent", "s_count", "m_axis", "m_count")
 
-
-class HopBench:
-    """One hop under test. `feed`, `write`, `leap`, `speak` and `read` fill the inputs, `run` moves
-    the clock.
+class HopBench(HopJudge):
+    """One hop under test. `feed`, `write`, `leap` and `queue` fill the inputs, `run` moves the
+    clock.
 
     Args:
         dut: the hop's ports. config: its shape. latency: cycles.
@@ -69,48 +58,16 @@ class HopBench:
         coverage: HopCoverage,
         seed: int,
     ) -> None:
-        self.dut, self.config, self.latency, self.lengths = dut, config, latency, lengths
-        self.coverage = coverage
+        super().__init__(dut, config, latency, lengths, coverage)
         self.rng = random.Random(seed)
-        self.cycle = 0
-        self.now = 0
         self.tick = 1
         """ns that time moves on in every cycle."""
-        self.taken = self.read_count = 0
-        """Packets taken, and counters read."""
-        names = [n for n in STREAMS if n[0] == "s" and (config.agent or n != "s_agent")]
-        self.sources = {name: Source(dut, name) for name in names}
-        self.packets = self.sources["s_axis"]
         self._half = Timer(HALF, "ns")
-        self._speaks: Entry | None = None
-        self._edge = 0
-        self.last_tag: Tag | None = None
-        """The tag that left last."""
         self.pause()
         for clock, length in enumerate(lengths):
             getattr(dut, f"set_window_{clock}").value = length
         dut.m_axis_tready.value = dut.m_count_tready.value = 0
         dut.rst.value = 1
-        self._restart()
-
-    def _restart(self) -> None:
-        self.model = Reference(self.config, self.lengths)
-        self.timing = HopTiming(self.config, self.latency, self.cycle, self.lengths)
-        for edges in self.timing.edges:
-            # The first cycle after a reset sets the first edge.
-            edges.load(self.cycle, self.now, edges.window_ns)
-        self.expected: deque[Expected] = deque()
-        """Packets inside the hop."""
-        self.asked: Expected | None = None
-        """The reading under way: its port, whether to clear, and packets that had left."""
-        self._held: int | None = None  # the answer that waited in the last cycle
-        self._kept: int | None = None  # the counters that did
-        self.coverage.restart()
-
-    @property
-    def raw(self) -> int:
-        """What s_time shows."""
-        return self.now % (1 << self.config.time_bits)
 
     @property
     def offering(self) -> bool:
@@ -121,16 +78,6 @@ class HopBench:
     def writing(self) -> bool:
         """Whether words for s_table are still to come."""
         return self.sources["s_table"].beat is not None or bool(self.sources["s_table"].queue)
-
-    @property
-    def answer_waits(self) -> bool:
-        """Whether an answer was valid and not taken in the last cycle."""
-        return self._held is not None
-
-    @property
-    def counters_wait(self) -> bool:
-        """Whether counters were valid and not taken in the last cycle."""
-        return self._kept is not None
 
     def pause(self, *kinds: str | Iterator[bool], **by_name: str | Iterator[bool]) -> None:
         """Choose when s_axis pauses, then when m_axis is not ready, or other streams by name: names
@@ -189,7 +136,7 @@ class HopBench:
                     assert not getattr(self.dut, name).value, f"{name} is 1 in reset"
             await self._high()
         self.dut.rst.value = 0
-        self._restart()
+        self.restart()
 
     async def run(self, cycles: int | None = None) -> None:
         """Run `cycles`, or until all queued has been taken and all answers have come."""
@@ -200,7 +147,7 @@ class HopBench:
             m_ready, fetching = (not next(self._pauses[n]) for n in ("m_axis", "m_count"))
             self.dut.m_axis_tready.value, self.dut.m_count_tready.value = m_ready, fetching
             await self._low()
-            self._observe(m_ready, fetching)
+            self.observe(m_ready, fetching)
             await self._high()
             for source in self.sources.values():
                 source.fresh = False
@@ -209,7 +156,7 @@ class HopBench:
     def _drive(self) -> None:
         due = self.taken if self.packets.queue or self.packets.beat else math.inf
         self.now += self.tick
-        bits = {"s_table": self._word, "s_agent": self._said, "s_axis": self._offer}
+        bits = {"s_table": self._word, "s_agent": self._value, "s_axis": self._offer}
         for name in ("s_table", "s_agent", "s_axis", "s_count"):
             if name not in self.sources:
                 continue
@@ -222,21 +169,21 @@ class HopBench:
         if isinstance(beat, Word):
             return beat.bits(self.config)
         self.now += beat.advance
-        self._edge = self.now + self.rng.randint(1, self.lengths[beat.clock])
-        return beat.bits(self.config, self._edge)
+        self.edge = self.now + self.rng.randint(1, self.lengths[beat.clock])
+        return beat.bits(self.config, self.edge)
 
-    def _said(self, beat: Spoken) -> int:
+    def _value(self, beat: Spoken) -> int:
         """Return the bits of a beat of s_agent that is offered now."""
         until = min(self.raw + beat.lasts, (1 << self.config.time_bits) - 1)
-        self._speaks = replace(beat.entry, until_ns=until)
+        self.said = replace(beat.entry, until_ns=until)
         return beat.bits(self.config, until)
 
     def _offer(self, offer: Offer) -> int:
         """Return the bits of a packet that is offered now."""
         self.now += offer.advance
         own = None if offer.aim is None else self.model.own(offer.packet, self.now)
-        self._given = offer.aimed(self.config, own)
-        return offer_bits(self.config, *self._given)
+        self.given = offer.aimed(self.config, own)
+        return offer_bits(self.config, *self.given)
 
     async def _low(self) -> None:
         self.dut.clk.value = 0
@@ -246,160 +193,3 @@ class HopBench:
         self.dut.clk.value = 1
         await self._half
         self.cycle += 1
-
-    def _observe(self, m_ready: bool, fetching: bool) -> None:
-        dut, timing = self.dut, self.timing
-        s_ready, m_valid = bool(dut.s_axis_tready.value), bool(dut.m_axis_tvalid.value)
-        done = bool(dut.m_count_tvalid.value)
-        wanted = {name: s.beat is not None for name, s in self.sources.items()}
-        taken = {n: bool(getattr(dut, f"{n}_tready").value) for n in self.sources if wanted[n]}
-        reading = taken.get("s_count", False)
-        stalled = m_valid and not m_ready
-        if reading:
-            assert not self.asked, f"cycle {self.cycle}: counters are read before the last answer"
-        disturbs = timing.begin(self.cycle, stalled or reading)
-        table: Any = self.sources["s_table"].beat
-        for clock, edges in enumerate(timing.edges):
-            if isinstance(table, Leap) and table.clock == clock:
-                edges.load(self.cycle, self.now, self._edge)
-            edges.observe(self.cycle, self.now)
-        held, in_flight, busy = timing.held(), len(self.expected), self.asked is not None
-        timing.watch(any(taken.values()) or (m_valid and m_ready) or held > 0)
-        left = len(self.model.served)
-        self._answer(m_valid, m_ready)
-        self._counters(done, fetching)
-        if held:
-            assert not s_ready, f"cycle {self.cycle}: s_axis_tready is 1 before edges are counted"
-            timing.last_disturbed = self.cycle
-        elif not disturbs:
-            assert s_ready, f"cycle {self.cycle}: s_axis_tready is 0 though nothing holds it"
-        if wanted["s_count"] and not busy and not disturbs:
-            assert reading, f"cycle {self.cycle}: s_count_tready is 0 though nothing holds it"
-        self.coverage.cycle(
-            Cycle(
-                wanted=wanted,
-                taken=taken,
-                ready=s_ready,
-                answer=m_valid,
-                answer_taken=m_ready,
-                counters=done,
-                counters_taken=fetching,
-                reading=busy,
-                sweeping=timing.sweeping,
-                held=held,
-                loading=isinstance(table, Leap),
-                edges=sum(edges.crossed for edges in timing.edges),
-                apart=min((e.apart for e in timing.edges if e.crossed), default=0),
-                in_flight=in_flight,
-                undisturbed=self.cycle - timing.last_disturbed,
-            )
-        )
-        if wanted["s_table"]:
-            self._table(taken["s_table"], table)
-        if wanted.get("s_agent"):
-            assert taken["s_agent"], f"cycle {self.cycle}: s_agent_tready is 0"
-            said: Spoken = self.sources["s_agent"].take()
-            assert self._speaks
-            meets = s_ready and wanted["s_axis"] and self._given[0].port == said.port
-            self.coverage.spoke(self.model, said, meets)
-            self.model.agent(said.port, said.signal, self._speaks)
-        if reading:
-            read: Read = self.sources["s_count"].take()
-            self.coverage.read(self.model, read)
-            self.asked = timing.reading((read, left))
-        if wanted["s_axis"] and s_ready:
-            self._accept()
-
-    def _answer(self, m_valid: bool, m_ready: bool) -> None:
-        where = f"cycle {self.cycle}: answer {len(self.model.served)}"
-        if not m_valid:
-            assert self._held is None, f"{where}: m_axis_tvalid fell before it was taken"
-            if self.expected:
-                self.timing.missing(where, self.expected[0])
-            return
-        assert self.expected, f"{where}: m_axis_tvalid is 1 though no answer is due"
-        entry = self.expected[0]
-        inside: Inside = entry.what
-        data, unknown = sample(self.dut.m_axis_tdata)
-        if self._held is not None:
-            assert data == self._held, f"{where}: changed before it was taken"
-        else:
-            self.timing.came(where, entry)
-            inside.answer = self._judge(where, inside, data)
-            assert not unknown, f"{where}: m_axis has unknown bits"
-        self._held = None if m_ready else data
-        if m_ready:
-            assert inside.answer
-            self.expected.popleft()
-            self.last_tag = inside.answer.tag
-            self.coverage.left(self.model, inside, inside.answer)
-            self.model.leave(inside, inside.answer)
-
-    def _judge(self, where: str, inside: Inside, data: int) -> Answer:
-        """Return what became of a packet, by the bits that came out."""
-        model = self.model
-        if not inside.sure:
-            for answer in model.answers(inside):
-                if model.tdata(inside, answer) == data:
-                    return answer
-        answer = model.last(inside)
-        want = model.tdata(inside, answer)
-        assert data == want, f"{where}: {difference(self.config, data, want)}; {inside}; {answer}"
-        return answer
-
-    def _counters(self, done: bool, fetching: bool) -> None:
-        where = f"cycle {self.cycle}: reading {self.read_count}"
-        if not done:
-            assert self._kept is None, f"{where}: m_count_tvalid fell before it was taken"
-            if self.asked:
-                self.timing.missing(where, self.asked)
-            return
-        assert self.asked, f"{where}: m_count_tvalid is 1 though nothing was asked"
-        data, unknown = sample(self.dut.m_count_tdata)
-        if self._kept is not None:
-            assert data == self._kept, f"{where}: changed before it was taken"
-        else:
-            self.timing.came(where, self.asked)
-            assert not unknown, f"{where}: m_count_tdata has unknown bits"
-            self._match(where, unpacked(count_answer(self.config), data))
-        self._kept = None if fetching else data
-        if fetching:
-            self.asked = None
-            self.read_count += 1
-
-    def _match(self, where: str, got: dict[str, int]) -> None:
-        """Compare counters: those of the packets that had left, and of up to two in `tally`."""
-        assert self.asked
-        read, left = self.asked.what
-        last = min(left + READING, len(self.model.served))
-        found = {n: {"port": read.port, **self.model.counts(read.port, n)} for n in
-                 range(left, last + 1)}  # fmt: skip
-        behind = [served for served, counts in found.items() if counts == got]
-        assert behind, f"{where}: is {got}, not {found[left]}"
-        self.coverage.counted(got)
-        if read.clear:
-            self.model.clear(read.port, behind[0])
-
-    def _table(self, taken: bool, beat: Word | Leap) -> None:
-        at_once = isinstance(beat, Leap) or beat.write.kind > SWAP
-        if not taken:
-            assert not at_once, f"cycle {self.cycle}: s_table_tready is 0 for a word of no table"
-            self.timing.write_held()
-            return
-        self.sources["s_table"].take()
-        self.coverage.wrote(self.model, beat)
-        if isinstance(beat, Leap):
-            self.model.load(beat.clock, self._edge)
-            return
-        self.model.write(beat.write, beat.port)
-        if beat.write.kind == SWAP:
-            self.timing.swapped()
-
-    def _accept(self) -> None:
-        self.packets.take()
-        self.taken += 1
-        given, bits = self._given
-        disturbed = self.timing.last_disturbed
-        inside = self.model.enter(replace(given, time_ns=self.raw), bits, self.now)
-        self.coverage.entered(self.cycle, disturbed, self.now, self.model, inside)
-        self.expected.append(self.timing.expect(inside))

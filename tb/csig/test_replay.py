@@ -26,15 +26,9 @@ COUNT = 100_000
 
 CONFIGS = {
     "bank": CsigConfig(ports=3, clocks=2, time_bits=64),
-    "uec": CsigConfig(
-        layout="uec",
-        formats=("compact",),
-        sources="native",
-        update_discarded=True,
-        delay_bits=12,
-        queue_bits=20,
-    ),
-    "agent": CsigConfig(ports=2, layout="uec", formats=("wide",), sources="agent"),
+    # The same hardware as `tb/csig/test_netweave_csig.py` wants.
+    "uec": CsigConfig(layout="uec", sources="native", update_discarded=True),
+    "agent": CsigConfig(ports=2, layout="uec", formats=("compact",), sources="agent"),
 }
 
 
@@ -215,7 +209,8 @@ endmodule
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Replay]:
     base, setup, _, _ = case("uec")
-    config = replace(base, layout="draft", longest_window_ns=9999)  # libraries are kept by config
+    # Libraries are kept by config; tags of this one have 32 bits.
+    config = replace(base, layout="draft", formats=("compact",), longest_window_ns=9999)
     monkeypatch.setattr("tb.csig.replay.block_verilog", lambda *_: BROKEN)
     with Replay(config, setup, patience=20) as hop:
         yield hop

@@ -106,8 +106,8 @@ class MarkerCoverage(Coverage):
                 self.hit("job beyond the slots")
             return
         self._algorithm(answer)
-        if answer.moved:
-            self.hit(answer.moved)
+        for name in answer.ended:
+            self.hit(name)
 
     def _algorithm(self, answer: Answer) -> None:
         """Count the lines of Algorithm 1 that a packet takes."""

@@ -47,8 +47,8 @@ class Answer:
     """Windows of α since the job's last packet; 0 where it had none."""
     new_windows: tuple[bool, bool]
     """Whether it is the first packet of all in its window of α, and of psn_rec."""
-    moved: str | None
-    """What the end of the job's last window did to α, at its first packet after that."""
+    ended: tuple[str, ...]
+    """What there was at the end of the job's last window, at its first packet after that."""
     stopped: bool
     """Whether time had stopped."""
 
@@ -71,7 +71,7 @@ class Reference(Symphony):
         super().__init__(config)
         self.tally = Tally(config)
         self._last: dict[int, int] = {}  # job: the window of its last packet
-        self._moved: dict[int, str] = {}  # job: what became of α at the end of that
+        self._ended: dict[int, tuple[str, ...]] = {}  # job: what there was at the end of that
         self._found: Job | None = None
 
     def answer(self, packet: Packet) -> Answer:
@@ -110,7 +110,7 @@ class Reference(Symphony):
             found=self._found,
             slept=slept,
             new_windows=(now[0] != before[0], now[1] != before[1]),
-            moved=self._moved.pop(job, None),
+            ended=self._ended.pop(job, ()),
             stopped=self.clock.still >= c.time_timeout,
         )
 
@@ -119,22 +119,23 @@ class Reference(Symphony):
         return super().algorithm_1(job, step, psn, last)
 
     def end_window(self) -> None:
-        before = {number: (job.alpha, job.cnt_total) for number, job in self.jobs.items()}
-        above = {
-            number: job.cnt_op >= self.config.tau_fraction * job.cnt_total
-            for number, job in self.jobs.items()
-        }
+        c = self.config
+        before = {number: replace(job) for number, job in self.jobs.items() if job.cnt_total}
         super().end_window()
-        for number, job in self.jobs.items():
-            alpha, total = before[number]
-            if not total:
-                continue
-            if total <= self.config.n_sample:
-                self._moved[number] = "α kept by the sample guard"
-            elif above[number]:
-                self._moved[number] = "α rises" if job.alpha > alpha else "α at the ceiling"
+        for number, old in before.items():
+            above, alpha = old.cnt_op - c.tau_fraction * old.cnt_total, self.jobs[number].alpha
+            if old.cnt_total <= c.n_sample:
+                what = "α kept by the sample guard"
+            elif above >= 0:
+                what = "α rises" if alpha > old.alpha else "α at the ceiling"
             else:
-                self._moved[number] = "α falls" if job.alpha < alpha else "α at the floor"
+                what = "α falls" if alpha < old.alpha else "α at the floor"
+            edges = {
+                "ρ is τ": above == 0 and what == "α rises",
+                "window of N_sample packets": old.cnt_total == c.n_sample,
+                "window of N_sample packets and one": old.cnt_total == c.n_sample + 1,
+            }
+            self._ended[number] = (what, *(name for name, is_so in edges.items() if is_so))
 
     def order(self, asked: Order) -> dict[str, int]:
         """Carry out an order; return the fields of its receipt. A job that hardware has no slot for
@@ -149,7 +150,7 @@ class Reference(Symphony):
         if asked.op == TAKE:
             self.take(asked.job)
         if asked.op in (GIVE, TAKE):
-            for kept in (self._last, self._moved):
+            for kept in (self._last, self._ended):
                 kept.pop(asked.job, None)
         return found
 

@@ -176,17 +176,30 @@ def coins(c: SymphonyConfig, rng: random.Random, job: int, count: int) -> Offers
 
 
 def climb(c: SymphonyConfig, rng: random.Random, job: int) -> Offers:
-    """α up to its ceiling and down to 1 again, then windows of too few packets."""
+    """α up to its ceiling and down to 1 again; then windows in which ρ is τ, as near as it gets,
+    and windows of too few packets."""
+    enough = c.n_sample + 1
+    yield from windows(c, rng, job, c.ceiling + 1, enough, enough - 1)
+    yield from windows(c, rng, job, c.ceiling + 1, enough, 0)
+    places = 1 << c.tau_bits
+    count = -(-enough // places) * places if c.tau_bits <= 2 else enough
+    yield from windows(c, rng, job, 3, count, int(count * c.tau))
+    yield from windows(c, rng, job, 2, max(1, c.n_sample), 0)
+    yield from windows(c, rng, job, 2, 1, 0)
+
+
+def windows(
+    c: SymphonyConfig, rng: random.Random, job: int, number: int, count: int, ahead: int
+) -> Offers:
+    """So many windows of `count` packets of a job, the last `ahead` of which are ahead."""
     step = (1 << c.step_bits) // 2 - 1
-    for ahead in (1, 0):
-        yield at(c, rng, job, step)
-        for _ in range(c.ceiling + 1):
-            for number in range(c.n_sample + 2):
-                psn = c.n_warmup + 1 if number == 0 else far(c, rng)
-                advance = 0 if number else c.window_ns
-                yield offer(c, rng, job, step + (number > 0) * ahead, psn, advance=advance)
-    for _ in range(3):
-        yield offer(c, rng, job, step, 1, advance=c.window_ns)
+    yield at(c, rng, job, step)
+    for _ in range(number):
+        for place in range(count):
+            outpacing = place >= count - ahead
+            psn = far(c, rng) if place else c.n_warmup + 1
+            advance = 0 if place else c.window_ns
+            yield offer(c, rng, job, step + outpacing, psn, advance=advance)
 
 
 def sleep(c: SymphonyConfig, rng: random.Random, jobs: Sequence[int]) -> Offers:

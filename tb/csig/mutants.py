@@ -1,0 +1,119 @@
+"""Deliberate faults of CSIG's hardware; see `tb.mutants`."""
+
+from __future__ import annotations
+
+_T = "tb/csig/"
+_CLOCK = _T + "test_clock.py::test_edges_between_packets"
+_LOOKUP = _T + "test_lookup.py::test_hardware"
+_METER = _T + "test_meter.py::test_hardware"
+_QUANTIZE = _T + "test_quantize.py::test_tables_are_swapped_as_a_whole"
+_REPLACE = _T + "test_replace.py::test_hardware"
+_READ = _T + "test_tag.py::test_hardware_reads_tags"
+_WRITE = _T + "test_tag.py::test_hardware_changes_value_and_locator_and_no_other_bit"
+_TALLY = _T + "test_tally.py::test_hardware"
+_HOP = _T + "test_hop.py::"
+_SET_UP = _HOP + "test_set_up_by_words_and_one_packet_a_cycle"
+_PORT = _T + "test_hop_cocotb.py::test_hop[port]"
+_COMPACT = _T + "test_hop_cocotb.py::test_hop[port-compact]"
+
+# Columns: name, file below rtl/, old text, new text, test. Blank lines part the files.
+TABLE = (
+    ("counters-upper-half-stays", "common/counters.py", "high.eq(count.high + count.carry)",
+     "high.eq(count.high)", "tb/common/test_counters.py::test_hardware"),
+
+    ("clock-edge-in-the-window-before", "csig/clock.py", "self.time[:-1] >= edge",
+     "self.time[:-1] > edge", _CLOCK),
+    ("clock-time-does-not-wrap", "csig/clock.py", "below ^ self.time[-1] ^ edge[self.bits - 1]",
+     "self.time >= edge[: self.bits]",
+     _T + "test_clock.py::test_time_wraps_around_and_begins_anywhere[4294966596]"),
+    ("clock-edges-forgotten", "csig/clock.py", "kept.eq(Mux(self.accept, 0, self.passed))",
+     "kept.eq(0)", _CLOCK),
+    ("clock-edges-kept", "csig/clock.py", "kept.eq(Mux(self.accept, 0, self.passed))",
+     "kept.eq(self.passed)", _CLOCK),
+    ("clock-carry-lost", "csig/clock.py", "carry.eq(total[-1])", "carry.eq(0)", _CLOCK),
+    ("clock-taken-before-edges-are-counted", "csig/clock.py", "self.settled.eq(~crossed)",
+     "self.settled.eq(1)", _CLOCK),
+    ("clock-holds-at-every-edge", "csig/clock.py", "self.settled.eq(~beyond)",
+     "self.settled.eq(~crossed)",
+     _T + "test_clock.py::test_full_rate_while_edges_are_three_cycles_apart"),
+    ("clock-load-is-no-edge", "csig/clock.py", "edge.eq(self.load_edge), kept.eq(2)",
+     "edge.eq(self.load_edge), kept.eq(0)", _COMPACT),
+    ("clock-taken-with-a-load", "csig/clock.py", "m.d.comb += self.settled.eq(0)",
+     "m.d.comb += self.settled.eq(1)", _COMPACT),
+
+    ("lookup-discarded-updated", "csig/lookup.py", "here.known & ~discarded",
+     "here.known", _LOOKUP),
+    ("lookup-strips-untagged", "csig/lookup.py", "mine & (record.action == STRIP)",
+     "known & (record.action == STRIP)", _LOOKUP),
+    ("lookup-unknown-counted-on-pass", "csig/lookup.py",
+     "mine & ~here.known & (record.action == UPDATE)", "mine & ~here.known", _LOOKUP),
+    ("lookup-value-too-old-a-ns-early", "csig/lookup.py", "here.time <= entry.until",
+     "here.time < entry.until", _HOP + "test_a_value_of_software_that_is_too_old"),
+    ("lookup-value-from-before-the-reset", "csig/lookup.py",
+     "stages.register(heard.bit_select(Cat(i.p.signal, i.p.port), 1), \"written\")",
+     "heard.bit_select(Cat(here.signal, here.port), 1)", _PORT),
+    ("lookup-stale-where-nobody-asks", "csig/lookup.py", "asks & by_agent & ~fresh",
+     "by_agent & ~fresh", _LOOKUP),
+    ("lookup-read-in-stall", "csig/lookup.py",
+     "read.addr.eq(i.p.port),\n            read.en.eq(stages.advance)",
+     "read.addr.eq(i.p.port),\n            read.en.eq(1)", _LOOKUP),
+
+    ("meter-less-than-nothing-left", "csig/meter.py", "Mux(below, 0, Cat(",
+     "Mux(below & 0, 0, Cat(", _METER),
+    ("meter-borrow-lost", "csig/meter.py", "Mux(low[-1], borrowed, high)", "high", _METER),
+    ("meter-sees-its-own-window", "csig/meter.py", "after.closed, here.other",
+     "spend.left, here.other", _METER),
+    ("meter-idle-window-skipped", "csig/meter.py", "Mux(age == CLOSED, word.left, capacity)",
+     "word.left", _METER),
+    ("meter-window-goes-on", "csig/meter.py", "Mux(age == CURRENT, word.left, capacity)",
+     "Mux(age != OLD, word.left, capacity)", _METER),
+    ("meter-ages-wrap", "csig/meter.py", "aged.eq(Mux(both >= OLD, OLD, both))", "aged.eq(both)",
+     _METER),
+    ("meter-everybody-is-current", "csig/meter.py", "with m.If(i.port == port):",
+     "with m.If((i.port == port) | 1):", _METER),
+
+    ("quantize-bound-in-the-range-below", "csig/quantize.py", "[measure >= word for word",
+     "[measure > word for word", _QUANTIZE),
+    ("quantize-writes-the-valid-table", "csig/quantize.py", "Cat(~bank, written.signal",
+     "Cat(bank, written.signal", _QUANTIZE),
+    ("quantize-no-wait-behind-a-swap", "csig/quantize.py", "self.write.ready.eq(waiting == 0)",
+     "self.write.ready.eq(1)", _QUANTIZE),
+    ("quantize-digits-carry-lost", "csig/quantize.py", "left[ends] + right[ends] + carry",
+     "left[ends] + right[ends]", _QUANTIZE),
+    ("quantize-wide-code-wraps", "csig/quantize.py", "Mux(moved[WIDE_BITS:].any(), Const(-1,",
+     "Mux(moved[WIDE_BITS:].any() & 0, Const(-1,", _QUANTIZE),
+    ("quantize-below-the-base", "csig/quantize.py", "Mux(total[-1], 0, code)", "code", _QUANTIZE),
+    ("quantize-agent-ignored", "csig/quantize.py", "Mux(self._later(stages, i.p.by_agent), codes[1], codes[0])",
+     "codes[0]", _SET_UP),
+
+    ("replace-ties-take-the-later-hop", "csig/replace.py", "first > second", "first >= second",
+     _REPLACE),
+    ("replace-keeps-the-largest-of-all", "csig/replace.py", '== "min"', '== "least"', _REPLACE),
+    ("replace-though-not-asked", "csig/replace.py", "i.p.update & compare.severe",
+     "compare.severe", _REPLACE),
+
+    ("tag-tpid-of-the-other-format", "csig/tag.py", "== c.tpid(format)",
+     "== c.tpid(c.formats[0])", _READ),
+    ("tag-type-of-two-bits", "csig/tag.py", "types == signal.number",
+     "types[:2] == signal.number", _READ),
+    ("tag-written-though-not-asked", "csig/tag.py", "Mux(self.replace, choose(", "Mux(1, choose(",
+     _WRITE),
+    ("tag-locator-in-the-value", "csig/tag.py", '"lm": self.locator', '"lm": self.value', _WRITE),
+
+    ("tally-reading-counts-as-a-packet", "csig/tally.py", '"packets": ~here.reading',
+     '"packets": 1', _TALLY),
+    ("tally-packet-lost-to-a-reading", "csig/tally.py", "into.ready & ~reading", "into.ready",
+     _TALLY),
+    ("tally-reading-leaves-as-a-packet", "csig/tally.py", "out.valid & ~out.p.reading",
+     "out.valid", _TALLY),
+    ("tally-readings-do-not-wait", "csig/tally.py", "into.ready & ~busy", "into.ready", _COMPACT),
+
+    ("hop-delay-for-queue", "csig/hop.py", 'signal.measure == "delay"', 'signal.measure != "delay"',
+     _SET_UP),
+    ("hop-tags-out-of-step", "csig/hop.py", "answer.valid & answer.ready", "answer.valid",
+     _COMPACT),
+    ("hop-edges-of-one-clock", "csig/hop.py", "clock.load.bit_select(given.index, 1)",
+     "clock.load.bit_select(0, 1)", _T + "test_hop_cocotb.py::test_hop[three-ports]"),
+    ("hop-table-words-at-once", "csig/hop.py", "Mux(table, quantize.write.ready, 1)", "1",
+     _PORT),
+)  # fmt: skip

@@ -1,0 +1,137 @@
+"""The generated Verilog of the hop under cocotb: presets and odd shapes against the model."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.csig.config import CsigConfig, preset
+from rtl.csig.hop import Hop
+from rtl.verilog import block_verilog
+from tb.coverage import kind, load, told
+from tb.csig.hop_bins import TESTS, bins
+from tb.simulator import CocotbError, run_cocotb
+
+MODULE = "tb.csig.cocotb_hop"
+
+CONFIGS: dict[str, tuple[CsigConfig, int]] = {
+    # name: (configuration, packets of one test)
+    "port-compact": (preset("port-compact"), 600),
+    "port": (preset("port"), 600),
+    "port-wide-agent": (preset("port-wide-agent"), 600),
+    "bank-4": (preset("bank-4"), 600),
+    "bank-64": (preset("bank-64"), 600),
+    "three-ports": (
+        CsigConfig(
+            ports=3,
+            clocks=2,
+            layout="uec",
+            update_discarded=True,
+            time_bits=24,
+            bytes_bits=11,
+            delay_bits=8,
+            queue_bits=9,
+            longest_window_ns=1000,
+            tpid_compact=0x88B5,
+            tpid_wide=0x9900,
+        ),
+        600,
+    ),
+    "two-wide": (
+        CsigConfig(
+            ports=2,
+            clocks=3,
+            formats=("wide",),
+            layout="uec",
+            sources="native",
+            time_bits=64,
+            delay_bits=30,
+            queue_bits=30,
+            bytes_bits=16,
+        ),
+        600,
+    ),
+}
+
+
+def verilog(config: CsigConfig, name: str = "hop") -> str:
+    return block_verilog(Hop, config, name)
+
+
+def parameters(name: str, config: CsigConfig, packets: int, **more: Any) -> dict[str, Any]:
+    return {
+        "run": f"hop-{name}",
+        "config": config,
+        "latency": latency(config),
+        "packets": packets,
+        "seed": 2,
+        "resets": 6,
+        **more,
+    }
+
+
+@cache
+def latency(config: CsigConfig) -> int:
+    return Hop(config).latency
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_hop(name: str) -> None:
+    config, packets = CONFIGS[name]
+    given = parameters(name, config, packets)
+    run_cocotb("hop", verilog(config), MODULE, given)
+    counted = load()[given["run"]]
+    assert list(counted) == [bin.name for bin in bins(config, given["latency"])]
+    assert all(counted.values())
+
+
+def names(config: CsigConfig) -> set[str]:
+    return {kind(bin.name) for bin in bins(config, 1)}
+
+
+def test_configurations_reach_every_bin() -> None:
+    """Each bin that exists for some configuration exists for one that is run here."""
+    here = {name for config, _ in CONFIGS.values() for name in names(config)}
+    ever = {
+        name
+        for formats in (("compact",), ("wide",), ("compact", "wide"))
+        for layout in ("draft", "uec")
+        for sources in ("native", "agent", "both")
+        for ports in (1, 3, 4)
+        for clocks in (1, 2)
+        for discarded in (False, True)
+        for name in names(
+            CsigConfig(
+                formats=formats,
+                layout=layout,
+                sources=sources,
+                ports=ports,
+                clocks=clocks,
+                update_discarded=discarded,
+            )
+        )
+    }
+    assert ever <= here
+
+
+def test_the_page_tells_every_bin() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "verification.md").read_text()
+    rows = told(page, "Functional coverage of the hop")
+    counted = {
+        (bin.test, kind(bin.name), bin.meaning)
+        for config, _ in CONFIGS.values()
+        for bin in bins(config, 1)
+    }
+    assert counted <= rows
+    assert {row for row in rows if row[0] in TESTS} == counted
+
+
+def test_missing_bin_is_named() -> None:
+    config, _ = CONFIGS["port-compact"]
+    given = parameters("too-short", config, 0, scratch=True)
+    said = "hop-too-short: not covered by pauses: .*stall longer than latency"
+    with pytest.raises(CocotbError, match=said):
+        run_cocotb("hop", verilog(config), MODULE, given, "pauses")
