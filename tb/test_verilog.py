@@ -14,8 +14,10 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from models.ofan.config import preset
+from models.symphony.config import SymphonyConfig
 from rtl import toolchain
 from rtl.ofan.switch import Switch
+from rtl.symphony.marker import Marker
 from rtl.toolchain import ToolError, run_yosys, yosys_command, yosys_version
 from rtl.verilog import block_verilog, to_verilog
 
@@ -82,6 +84,15 @@ def test_clock_reset_and_port_names() -> None:
         for member in ("tdata", "tvalid", "tready", "tkeep")
     }
     assert switch == {"clk", "rst", *streams} - {"s_mask_tkeep"}
+
+
+def test_no_function_looks_like_a_system_function() -> None:
+    """Yosys makes functions of some multiplexers; Icarus takes one of a $NAME for its own."""
+    verilog = to_verilog(Marker(SymphonyConfig(jobs=2)), "marker")
+    functions = re.findall(r"function \S+ (\S+)", verilog)
+    assert functions
+    assert not [name for name in functions if "$" in name]
+    assert all(verilog.count(f"{name} (") for name in functions)
 
 
 def test_kept_verilog_is_that_of_the_config(

@@ -21,11 +21,12 @@ import numpy as np
 
 from models.common.check import choice, integer
 from models.common.mix import GOLDEN, MASK64, mix64
-from models.csig.config import MOST_SPEED_GBPS, CsigConfig
+from models.csig.config import CsigConfig
 from models.csig.port import ORIGINS, Port
-from models.csig.quantize import RANGES, WIDE_BITS, Compact, Wide, even
+from models.csig.quantize import RANGES, WIDE_BITS, Compact, Wide
 from models.csig.setup import Setup
 from models.csig.signals import BY_NAME, SIGNALS, Signal, least_severe
+from models.csig.stops import FACTS, Stop
 from models.csig.tag import FORMATS, LAYOUTS, width
 from models.csig.trace import NO_TAG, Trace
 from models.csig.vectorized import answer
@@ -35,69 +36,6 @@ MAX_PACKETS = 2**24
 
 WARM_UP = 2
 """Windows in which the other packets leave alone, before the first with a tag."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stop:
-    """What a path meets at one hop."""
-
-    speed_gbps: int
-    """C, 1 to 800 Gb/s."""
-    load: Fraction
-    """Share of it that is used, the flow with it, 0 to 2; above 1 the port is over-subscribed."""
-    delay_ns: int
-    """Time that packets spend in the hop, ns, 0 to 10**9."""
-    queue_bytes: int | None = None
-    """Depth of the queue that they leave; None: what takes the delay to drain."""
-
-    def __post_init__(self) -> None:
-        integer("speed_gbps", self.speed_gbps, 1, MOST_SPEED_GBPS)
-        if not 0 <= self.load <= 2:
-            raise ValueError(f"load must be a number from 0 to 2, not {float(self.load):g}")
-        integer("delay_ns", self.delay_ns, 0, 10**9)
-        if self.queue_bytes is not None:
-            integer("queue_bytes", self.queue_bytes, 0, 2**32 - 1)
-
-    @property
-    def queue(self) -> int:
-        """Depth of the queue, bytes."""
-        if self.queue_bytes is not None:
-            return self.queue_bytes
-        return min(self.delay_ns * self.speed_gbps // 8, 2**32 - 1)
-
-    @property
-    def used_gbps(self) -> Fraction:
-        """Gb/s that leave through the port."""
-        return self.load * self.speed_gbps
-
-    def value(self, signal: Signal) -> Fraction:
-        """Return a signal's value as it is given, in its unit."""
-        free = max(Fraction(0), self.speed_gbps - self.used_gbps)
-        return {
-            "abw": free * 10**9 / 8,
-            "abw_c": 100 * free / self.speed_gbps,
-            "delay": Fraction(self.delay_ns),
-            "queue": Fraction(8 * self.queue, self.speed_gbps),
-        }[signal.name]
-
-
-FACTS = tuple(
-    Stop(speed_gbps=c, load=1 - Fraction(abw, c), delay_ns=1000 * delay)
-    for c, abw, delay in (
-        (800, 100, 10),
-        (100, 95, 3),
-        (100, 70, 18),
-        (100, 90, 5),
-        (40, 20, 8),
-    )
-)
-"""The five hops of SAI's example (facts page, section 3)."""
-
-
-def bottleneck(signal: Signal, stops: Sequence[Stop]) -> int:
-    """Return the number, from 1, of the hop whose value is the most severe; the first of equals."""
-    values = [stop.value(signal) for stop in stops]
-    return 1 + values.index(min(values) if signal.keep == "min" else max(values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +127,7 @@ class Path:
             "delay": _round(longest),
             "queue": _round(values["queue"]),
         }
-        compact: dict[str, Compact] = {n: even(0, int(top)) for n, top in tops.items()}
+        compact = {name: _compact(BY_NAME[name], top) for name, top in tops.items()}
         wide = {name: _wide(top) for name, top in tops.items()}
         ports = (
             Port(
@@ -213,6 +151,14 @@ class Path:
 def _round(top: Fraction | int) -> Fraction:
     """Return the least 32 times a power of two that is above `top`."""
     return Fraction(RANGES << int(top // RANGES).bit_length())
+
+
+def _compact(signal: Signal, top: Fraction) -> Compact:
+    """Return ranges of a 32nd of `top`, the last one open. Their codes leave the least severe one
+    to tags that no hop has measured for."""
+    bounds = tuple(top / RANGES * number for number in range(1, RANGES - 1))
+    first = 0 if signal.keep == "min" else 1
+    return Compact(bounds, tuple(range(first, first + RANGES - 1)))
 
 
 def _wide(top: Fraction) -> Wide:

@@ -9,7 +9,8 @@ from typing import Any
 
 from models.common.check import integer, parse_integer, parse_real
 from models.common.errors import quoted
-from models.csig.path import FACTS, Path, Stop
+from models.csig.path import Path
+from models.csig.stops import FACTS, Stop
 
 PLAIN = Stop(speed_gbps=100, load=Fraction(1, 2), delay_ns=5000)
 """What a hop is like where nothing is said, on a path that has not as many as `FACTS`."""

@@ -20,14 +20,14 @@ class Agent:
     100 microseconds"."""
 
     period_ns: int = 100_000
-    """Time between two readings of a port's counters, ns, 100 to 2**24 - 1."""
+    """Time between two readings of a port's counters, ns, 100 to 2**20 - 1."""
     delay_ns: int = 0
     """Time from a reading until its value is in the table, ns, 0 to 2**30."""
     timeout_ns: int | None = None
     """How long a value may be used after it was written, ns, 0 to 2**30; None: three periods."""
 
     def __post_init__(self) -> None:
-        integer("period_ns", self.period_ns, 100, 2**24 - 1)
+        integer("period_ns", self.period_ns, 100, 2**20 - 1)
         integer("delay_ns", self.delay_ns, 0, LONGEST_NS)
         if self.timeout_ns is None:
             object.__setattr__(self, "timeout_ns", 3 * self.period_ns)

@@ -35,7 +35,7 @@ def bins(c: CsigConfig, latency: int) -> list[Bin]:
 def _tags(c: CsigConfig) -> Rows:
     known = "compact" in c.formats and c.tpid_compact == 0x9900
     for tag in ("99002b85", "99002842"):
-        yield f"known tag {tag}", "one of the two tags that are known answers", known
+        yield f"known tag 0x{tag}", "one of the two tags that are known answers", known
     for signal, hop in (("abw", 5), ("abw_c", 1), ("delay", 3)):
         name = f"five hops, bottleneck of {signal}"
         yield name, "the path of five hops, and the tag that leaves names the right one", hop > 0
@@ -66,8 +66,8 @@ def _tags(c: CsigConfig) -> Rows:
 
 def _measures(c: CsigConfig, latency: int) -> Rows:
     native, wide, compact = c.native, "wide" in c.formats, "compact" in c.formats
-    yield "wide code below 0", "the measure is below the base", native and wide
-    yield "wide code beyond 20 bits", "the measure is beyond the last step", native and wide
+    yield "wide code below its base", "the measure is below the base", native and wide
+    yield "wide code beyond its end", "the measure is beyond the last step", native and wide
     yield "compact code of the first range", "the measure is below every bound", native and compact
     yield (
         "compact code of the last range",
@@ -151,7 +151,7 @@ def _clock(c: CsigConfig) -> Rows:
     yield "time wraps around", "s_time begins at 0 again", c.time_bits <= 40
     yield "edges wrap around", "the low bits that edges live in begin at 0 again", True
     yield "edges of several clocks at once", "time passes two clocks' in one cycle", c.clocks > 1
-    yield "edge every 3 cycles", "as fast as one clock can count", True
+    yield "edges at full rate", "one every 3 cycles, as fast as one clock can count", True
 
 
 def _resets(c: CsigConfig) -> Rows:

@@ -101,7 +101,7 @@ class HopCoverage(Coverage):
             return
         if tag is None or record.action != "update":
             return
-        self.hit(f"known tag {tag.encode().hex()}")
+        self.hit(f"known tag 0x{tag.encode().hex()}")
         if tag.t not in BY_NUMBER:
             self.hit(f"{tag.format} unknown type")
             return
@@ -172,8 +172,8 @@ class HopCoverage(Coverage):
             wide = tables.port.wide[name]
             self.seen(
                 {
-                    "wide code below 0": value < wide.base,
-                    "wide code beyond 20 bits": value >= wide.base + (1 << 20 + wide.shift),
+                    "wide code below its base": value < wide.base,
+                    "wide code beyond its end": value >= wide.base + (1 << 20 + wide.shift),
                 }
             )
             return
@@ -282,7 +282,7 @@ class HopCoverage(Coverage):
                 "time leaps over windows": offered and now.held > 3,
                 "packet offered at a load": offered and now.loading,
                 "edges of several clocks at once": now.edges > 1,
-                "edge every 3 cycles": taken and now.edges > 0 and now.apart == 3,
+                "edges at full rate": taken and now.edges > 0 and now.apart == 3,
             }
         )
         self._worked |= now.in_flight > 0

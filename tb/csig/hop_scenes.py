@@ -106,6 +106,7 @@ async def tables(dut: Any, given: Given, coverage: HopCoverage) -> None:
             if stall != "none":  # and back again, and forth
                 back = [Word(Write(SWAP, port.id, 0, 0, 0), p) for p in (before, port)]
                 bench.queue("s_table", [(number * count // rounds, word) for word in back])
+            bench.queue("s_table", [(0, word) for word in stimulus.spoilers(c, rng, port)])
         for _ in range(3):
             port = replace(
                 port,

@@ -18,8 +18,9 @@ from models.csig.hop import Packet
 from models.csig.port import Port
 from models.csig.quantize import Compact, Wide, even
 from models.csig.signals import BY_NAME, SIGNALS
+from models.csig.tables import LEVEL, SCALE, SCALE_BITS, Write
 from models.csig.tag import FORMATS, Tag, from_number, size, width
-from tb.csig.hop_beats import Offer, Read, Spoken
+from tb.csig.hop_beats import Offer, Read, Spoken, Word
 
 Offers = Iterator[Offer]
 
@@ -183,6 +184,16 @@ def filled(c: CsigConfig, rng: random.Random, port: Port, advance: int) -> Offer
             first = False
         given = tag(c, rng, t=rng.randrange(2), d=0)
         yield offer(c, rng, port.id, given, advance, bytes=64, aim=rng.choice((0, 1)))
+
+
+def spoilers(c: CsigConfig, rng: random.Random, port: Port) -> Iterator[Word]:
+    """Words that make nonsense of tables that are not valid any more."""
+    for signal in SIGNALS:
+        if "compact" in c.formats:
+            root = rng.choice((0, 1 << c.measure_bits))
+            yield Word(Write(LEVEL, port.id, signal.number, 1, root), port)
+        if "wide" in c.formats:
+            yield Word(Write(SCALE, port.id, signal.number, 0, rng.getrandbits(SCALE_BITS)), port)
 
 
 IN_A_ROW = 4

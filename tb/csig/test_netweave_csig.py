@@ -16,10 +16,11 @@ from typer.testing import CliRunner
 import netweave
 from models.csig import vectorized
 from models.csig.config import PRESETS, CsigConfig
-from models.csig.path import FACTS, Stop, hop_traces, joined
 from models.csig.path import Path as Route
+from models.csig.path import hop_traces, joined
 from models.csig.ports import read_ports
 from models.csig.setup import Agent, Setup
+from models.csig.stops import FACTS, Stop
 from models.csig.toml import text_of
 from models.csig.trace import read_trace, write_trace
 from models.csig.vectorized import answer

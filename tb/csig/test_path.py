@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from models.csig.config import CsigConfig
 from models.csig.hop import Hop, Packet
 from models.csig.host import ask, read
-from models.csig.path import FACTS, Path, Stop, bottleneck, hop_traces, joined
+from models.csig.path import Path, hop_traces, joined
 from models.csig.path_text import path_of
 from models.csig.ports import read_ports
 from models.csig.quantize import Compact, Wide
 from models.csig.setup import Agent, Setup
 from models.csig.signals import BY_NAME, SIGNALS
+from models.csig.stops import FACTS, Stop, bottleneck
 from models.csig.tag import Tag
 from models.csig.toml import decimal_of, text_of
 from models.csig.trace import NO_TAG, Trace

@@ -36,7 +36,8 @@ from tb.pauses import PAUSES
 from tb.source import Source, sample
 from tb.symphony.marker_coverage import Cycle, MarkerCoverage
 from tb.symphony.marker_reference import Order, Reference, packed, packet_fields, unpacked
-from tb.symphony.marker_timing import Expected, Timing
+from tb.symphony.marker_timing import Timing
+from tb.timing import Expected
 
 HALF = 5  # ns
 
@@ -293,7 +294,7 @@ class MarkerBench:
         found = self.model.order(asked)
         jobs = [entry.what.packet.job for entry in self.expected]
         self.coverage.ordered(self.cycle, asked, found, jobs)
-        self.asked = self.timing.expect(found, packet=False)
+        self.asked = self.timing.entered(found, packet=False)
 
     def _accept(self) -> None:
         offer: Offer = self.packets.take()
@@ -302,4 +303,4 @@ class MarkerBench:
         answer = self.model.answer(replace(offer.packet, time_ns=self.now))
         disturbed, busy = self.timing.last_disturbed, bool(self.expected)
         self.coverage.entered(self.cycle, disturbed, answer, before, busy)
-        self.expected.append(self.timing.expect(answer, packet=True))
+        self.expected.append(self.timing.entered(answer, packet=True))

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 
 from models.common.ecn import marked, may_mark
 from models.symphony import coin
-from models.symphony.beat import GIVE, PACKET, READ, TAKE, VERDICT, Fields, counters
+from models.symphony.beat import GIVE, PACKET, READ, TAKE, VERDICT, counters
 from models.symphony.config import RED_BITS, SymphonyConfig
 from models.symphony.marker import Job, Packet, Seen, Symphony
 from models.symphony.measure import stored
 from models.symphony.red import red_mark
 from models.symphony.tally import Tally
+from tb.beats import packed, unpacked
 
 VERDICT_BITS = {name: 2 if name == "ecn" else 1 for name in VERDICT}
 """Fields of m_axis_tdata."""
@@ -153,24 +154,6 @@ class Reference(Symphony):
             for kept in (self._last, self._ended):
                 kept.pop(asked.job, None)
         return found
-
-
-def packed(widths: Fields, values: dict[str, int]) -> int:
-    """Return fields as the bits of a beat, from bit 0 up."""
-    bits = place = 0
-    for name, width in widths.items():
-        bits |= int(values[name]) << place
-        place += width
-    return bits
-
-
-def unpacked(widths: Fields, bits: int) -> dict[str, int]:
-    """Return the fields of a beat."""
-    values = {}
-    for name, width in widths.items():
-        values[name] = bits & (1 << width) - 1
-        bits >>= width
-    return values
 
 
 def packet_fields(p: Packet) -> dict[str, int]:

@@ -7,25 +7,11 @@ time that comes to it in leaps: as long as `rtl.symphony.window` says at most.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from models.symphony.config import SymphonyConfig
 from rtl.symphony.window import DIGIT
-
-SLACK = 8  # cycles of the watch, beyond what may be held back
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """Something inside the marker."""
-
-    taken: int
-    """Cycle."""
-    disturbed: int
-    """Cycles disturbed until then."""
-    what: Any
-    """What must come out."""
+from tb import timing
 
 
 class Edges:
@@ -62,44 +48,25 @@ class Edges:
         self._told = [0, 0]
 
 
-class Timing:
+class Timing(timing.Timing):
     """The clock of a bench, from one reset to the next."""
 
     def __init__(self, config: SymphonyConfig, latency: int, start: int) -> None:
-        self.latency = latency
-        self.cycle = start
-        self.swept_at = start + max(2, config.jobs)
-        """First cycle in which the memories are swept."""
-        self.disturbed, self.last_disturbed = 0, start
+        super().__init__(latency, start, max(2, config.jobs))
         self.edges = Edges(config, start)
         self._granted = self._waited = 0
-        self._moved_at = start
 
     @property
     def leaping(self) -> bool:
         """Whether time's way to the packet that is offered may hold it."""
         return self._granted > 0
 
-    @property
-    def sweeping(self) -> bool:
-        """Whether memories are still being swept."""
-        return self.cycle < self.swept_at
-
-    def skip(self, cycle: int) -> None:
-        """Go on in a later cycle: nothing was offered or inside meanwhile."""
-        self.cycle = self.last_disturbed = self._moved_at = cycle
-
     def observe(self, cycle: int, stalled: bool, time: int | None) -> bool:
         """Begin a cycle, with a packet offered that has this time, or none; return whether it
         disturbs whatever is inside."""
-        self.cycle = cycle
         if time is not None:
             self._granted += self.edges.offered(cycle, time)
-        disturbs = stalled or self.sweeping
-        if disturbs:
-            self.disturbed += 1
-            self.last_disturbed = cycle
-        return disturbs
+        return self.begin(cycle, stalled)
 
     def held(self, name: str) -> None:
         """A stream that offers is not ready though nothing disturbs: a leap must be the reason."""
@@ -109,30 +76,13 @@ class Timing:
         assert self._waited <= self._granted, f"{where} is held for {self._waited} cycles"
         self.last_disturbed = self.cycle
 
-    def watch(self, moved: bool) -> None:
-        """Give up where no stream has moved for longer than any pause, leap and the sweep."""
-        if moved or self.sweeping:
-            self._moved_at = self.cycle
-        stuck = self.cycle - self._moved_at
-        most = 4 * self.latency + SLACK + self._granted
-        assert stuck <= most, f"cycle {self.cycle}: stuck for {stuck} cycles"
+    def watch(self, moved: bool, granted: int = 0) -> None:
+        super().watch(moved, self._granted + granted)
 
-    def expect(self, what: Any, packet: bool) -> Expected:
+    def entered(self, what: Any, packet: bool) -> timing.Expected:
         """A packet, or an order, is taken in this cycle."""
         self._waited = 0
         if packet:
             self._granted = 0
             self.edges.taken(self.cycle)
-        return Expected(self.cycle, self.disturbed, what)
-
-    def came(self, where: str, entry: Expected) -> None:
-        """It is there for the first time in this cycle."""
-        late, held = self.cycle - entry.taken - self.latency, self.disturbed - entry.disturbed
-        assert 0 <= late <= held, (
-            f"{where}: latency {late + self.latency}, not {self.latency}; {held} cycles disturbed"
-        )
-
-    def missing(self, where: str, entry: Expected) -> None:
-        """It is not there in this cycle."""
-        due = entry.taken + self.latency + self.disturbed - entry.disturbed
-        assert self.cycle < due, f"{where}: not there; taken in cycle {entry.taken}, due in {due}"
+        return self.expect(what)
