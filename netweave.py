@@ -84,12 +84,21 @@ def report_claims(
     print_claims(quick=quick, as_json=json, as_markdown=markdown)
 
 
+def stop(*_: object) -> None:
+    """Clean up after a kill as after an interrupt: nothing half-written is left.
+
+    An exit that is raised inside a callback of Python's own is lost: it comes again in a second.
+    """
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(1)
+    sys.exit(143)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 0, 2 for bad input, 130 for an interrupt."""
     from rtl.toolchain import ToolError
 
-    # A kill cleans up as an interrupt does: nothing half-written is left.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, stop)
     words = None if arguments is None else list(arguments)
     try:
         return app(words, prog_name="netweave", standalone_mode=False) or 0

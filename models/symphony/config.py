@@ -12,7 +12,7 @@ from models.common.check import bits_for, choice, integer, real
 ARITHMETICS = ("log", "exact")
 STEP_WRAPS = ("serial", "plain")
 
-MAX_TAU_BITS = 8
+MOST_TAU = 1000
 RED_BITS = 12
 """Random bits of RED's coin."""
 MIN_K, MIN_PMAX = 1e-4, 1e-3
@@ -40,7 +40,8 @@ class SymphonyConfig:
     k: float = 0.01
     """Gain of the throttling loop (equation 4), 0.0001 to 1."""
     tau: float = 0.25
-    """Tolerance of outpacing traffic (equation 3), 0 to 1; rounded to `tau_bits` binary places."""
+    """Tolerance of outpacing traffic (equation 3), 0 to 1: a ratio of whole numbers up to 1,000,
+    such as 0.25 or 0.333, so that it is the same number everywhere."""
     window_ns: int = 100_000
     """T_win, after which α moves, ns, 16 to 2**32 - 1."""
     psn_window_ns: int | None = None
@@ -78,9 +79,9 @@ class SymphonyConfig:
     """Binary places of a logarithm, 2 to 10."""
     seed: int = 0
     """Seed of the pseudo-random numbers, 0 to 2**63 - 1."""
-    window_packets: int = 131_071
-    """Packets of one job and window that are counted exactly, 255 to 2**24; one a nanosecond at the
-    default window, and more. Beyond them the balance saturates."""
+    window_packets: int | None = None
+    """Packets of one job and window that are counted exactly, 255 to 2**32 - 1; None: one a
+    nanosecond and more, 131,071 in 100 µs. Beyond them the balance saturates."""
     time_timeout: int = 4096
     """Packets in a row without time moving on after which Symphony marks nothing, 1 to 2**20."""
     counter_bits: int = 32
@@ -94,6 +95,11 @@ class SymphonyConfig:
         integer("time_bits", self.time_bits, 16, 64)
         object.__setattr__(self, "k", real("k", self.k, MIN_K, 1))
         object.__setattr__(self, "tau", real("tau", self.tau, 0, 1))
+        if abs(self.tau_fraction - Fraction(self.tau)) > Fraction(1, 2**40):
+            raise ValueError(
+                f"tau must be a ratio of whole numbers up to {MOST_TAU}, such as 0.123, "
+                f"not {self.tau!r}"
+            )
         longest = min(2**32, 2 ** (self.time_bits - 1)) - 1
         integer("window_ns", self.window_ns, 16, longest)
         if self.psn_window_ns is not None:
@@ -114,7 +120,10 @@ class SymphonyConfig:
         integer("mantissa_bits", self.mantissa_bits, 2, 10)
         integer("fraction_bits", self.fraction_bits, 2, 10)
         integer("seed", self.seed, 0, 2**63 - 1)
-        integer("window_packets", self.window_packets, 255, 2**24)
+        if self.window_packets is None:
+            most = max(131_071, (1 << self.window_ns.bit_length()) - 1)
+            object.__setattr__(self, "window_packets", most)
+        integer("window_packets", self.window_packets, 255, 2**32 - 1)
         integer("time_timeout", self.time_timeout, 1, 2**20)
         if self.counter_bits:
             integer("counter_bits", self.counter_bits, 8, 32)
@@ -131,27 +140,35 @@ class SymphonyConfig:
         return self.alpha_max
 
     @property
+    def most_packets(self) -> int:
+        """`window_packets` as the integer it is after construction."""
+        assert self.window_packets is not None
+        return self.window_packets
+
+    @property
     def alpha_bits(self) -> int:
         """Width of α, bits."""
         return bits_for(self.ceiling + 1)
 
     @property
-    def tau_bits(self) -> int:
-        """Binary places of τ: as many as its value needs, at most 8."""
-        return next(
-            (n for n in range(MAX_TAU_BITS) if (self.tau * 2**n).is_integer()), MAX_TAU_BITS
-        )
+    def tau_fraction(self) -> Fraction:
+        """τ as a ratio of whole numbers."""
+        return Fraction(self.tau).limit_denominator(MOST_TAU)
 
     @property
-    def tau_fraction(self) -> Fraction:
-        """τ as models and hardware use it, at most 1/512 off."""
-        return Fraction(round(self.tau * 2**self.tau_bits), 2**self.tau_bits)
+    def tau_scale(self) -> int:
+        """The lower one of the two: τ is `tau_code` / `tau_scale`."""
+        return self.tau_fraction.denominator
+
+    @property
+    def tau_code(self) -> int:
+        """The upper one of the two."""
+        return self.tau_fraction.numerator
 
     @property
     def balance_bits(self) -> int:
-        """Width of the signed balance 2**tau_bits · (Cnt_op - τ·Cnt_total), bits."""
-        code = int(self.tau_fraction * 2**self.tau_bits)
-        largest = max(code, 2**self.tau_bits - code) * self.window_packets
+        """Width of the signed balance tau_scale·(Cnt_op - τ·Cnt_total), bits."""
+        largest = max(self.tau_code, self.tau_scale - self.tau_code) * self.most_packets
         return bits_for(largest + 1) + 1
 
     @property
@@ -206,11 +223,14 @@ PRESETS: dict[str, SymphonyConfig] = {
 def preset(name: str, **changes: Any) -> SymphonyConfig:
     """Return the preset called `name` with the fields in `changes` replaced.
 
-    A changed k brings its own default of α's ceiling. Raises `ValueError` that lists the presets
+    A changed k brings its own default of α's ceiling, and a changed window that of the packets in
+    it. Raises `ValueError` that lists the presets
     if there is none of that name.
     """
     if name not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {name!r}")
     if "k" in changes:
         changes.setdefault("alpha_max", None)
+    if "window_ns" in changes:
+        changes.setdefault("window_packets", None)
     return replace(PRESETS[name], **changes)

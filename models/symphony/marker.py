@@ -2,7 +2,7 @@
 
 This file is the specification. Numbers are real, counters have no end, and the end of a window is
 the same instant for all jobs. It shares with the hardware what the paper leaves open: how steps
-wrap, τ to 8 binary places, and the random number that a packet's coin is tossed with.
+wrap, and the random number that a packet's coin is tossed with.
 """
 
 from __future__ import annotations

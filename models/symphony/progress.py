@@ -4,7 +4,7 @@
 Three things differ from the letter of the paper and from nothing it can do. The end of a window is
 applied when the job's next packet comes (lazily): windows without a packet change nothing, since no
 sample is too few. Cnt_op and Cnt_total are one number, the balance
-2**tau_bits·(Cnt_op - τ·Cnt_total), whose sign is the answer to equation 5, and a guard that counts
+tau_scale·(Cnt_op - τ·Cnt_total), whose sign is the answer to equation 5, and a guard that counts
 from N_sample + 1 down to 0. And psn_rec is kept as its logarithm where the coin wants no more: the
 largest PSN has the largest one.
 """
@@ -104,8 +104,7 @@ def track(
         rec, warm = 0, False
 
     outpacing = distance(c, step, step_min) > 0
-    code = round(c.tau_fraction * 2**c.tau_bits)
-    balance += 2**c.tau_bits - code if outpacing else -code
+    balance += c.tau_scale - c.tau_code if outpacing else -c.tau_code
     limit = 1 << (c.balance_bits - 1)
     balance = min(max(balance, -limit), limit - 1)
     guard = max(guard - 1, 0)

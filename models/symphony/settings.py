@@ -44,7 +44,7 @@ def setting_bits(config: SymphonyConfig) -> dict[str, int]:
     if c.psn_window_ns is not None:
         bits["psn_window"] = 32
     return bits | {
-        "tau": c.tau_bits + 1,
+        "tau": bits_for(c.tau_scale + 1),
         "n_sample": c.sample_bits,
         "n_warmup": c.psn_bits,
         "alpha_max": c.alpha_bits,
@@ -62,7 +62,7 @@ def settings(config: SymphonyConfig) -> dict[str, int]:
     codes = {
         "window": c.window_ns,
         "psn_window": c.psn_window_ns,
-        "tau": int(c.tau_fraction * 2**c.tau_bits),
+        "tau": c.tau_code,
         "n_sample": c.n_sample,
         "n_warmup": c.n_warmup,
         "alpha_max": c.ceiling,

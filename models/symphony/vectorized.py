@@ -129,7 +129,7 @@ class VectorizedSymphony:
 def constants(config: SymphonyConfig, *, bounded: bool = True) -> loop.Constants:
     """Return what the loop needs of a configuration; unbounded, the balance never saturates."""
     c = config
-    tau = int(c.tau_fraction * 2**c.tau_bits)
+    tau = c.tau_code
     return loop.Constants(
         window=c.window_ns,
         psn_window=c.psn_window_ns or c.window_ns,
@@ -140,7 +140,7 @@ def constants(config: SymphonyConfig, *, bounded: bool = True) -> loop.Constants
         psn_mask=2**c.psn_bits - 1,
         n_warmup=c.n_warmup,
         n_sample=c.n_sample,
-        outpacing=2**c.tau_bits - tau,
+        outpacing=c.tau_scale - tau,
         lagging=tau,
         limit=1 << c.balance_bits - 1 if bounded else _UNBOUNDED,
         ceiling=c.ceiling,

@@ -6,6 +6,7 @@ from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from models.common.check import bits_for
 from models.symphony.beat import GIVE, PACKET, TAKE, touched, tracked
 from models.symphony.config import SymphonyConfig
 from models.symphony.settings import setting_bits
@@ -95,7 +96,7 @@ class Level(wiring.Component):
 
 
 class Balance(wiring.Component):
-    """Counts a packet: adds 2**tau_bits - τ where it is outpacing, takes τ away where it is not,
+    """Counts a packet: adds tau_scale - τ where it is outpacing, takes τ away where it is not,
     and stops at either end. Combinational.
 
     Ports:
@@ -108,7 +109,7 @@ class Balance(wiring.Component):
             {
                 "balance": In(signed(c.balance_bits)),
                 "outpacing": In(1),
-                "tau": In(c.tau_bits + 1),
+                "tau": In(bits_for(c.tau_scale + 1)),
                 "counted": Out(signed(c.balance_bits)),
             }
         )
@@ -122,7 +123,7 @@ class Balance(wiring.Component):
             Signal(signed(c.balance_bits + 1), name=name) for name in ("upper", "lower")
         )
         m.d.comb += [
-            upper.eq(self.balance + ((1 << c.tau_bits) - self.tau)),
+            upper.eq(self.balance + (c.tau_scale - self.tau)),
             lower.eq(self.balance - self.tau),
             self.counted.eq(
                 Mux(

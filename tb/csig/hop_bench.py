@@ -62,6 +62,8 @@ class HopBench(HopJudge):
         self.rng = random.Random(seed)
         self.tick = 1
         """ns that time moves on in every cycle."""
+        self.aligned = False
+        """Whether software sets edges to multiples of the windows; if not, anywhere."""
         self._half = Timer(HALF, "ns")
         self.pause()
         for clock, length in enumerate(lengths):
@@ -169,7 +171,9 @@ class HopBench(HopJudge):
         if isinstance(beat, Word):
             return beat.bits(self.config)
         self.now += beat.advance
-        self.edge = self.now + self.rng.randint(1, self.lengths[beat.clock])
+        length = self.lengths[beat.clock]
+        ahead = length - self.now % length if self.aligned else self.rng.randint(1, length)
+        self.edge = self.now + ahead
         return beat.bits(self.config, self.edge)
 
     def _value(self, beat: Spoken) -> int:

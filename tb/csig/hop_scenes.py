@@ -121,6 +121,25 @@ async def tables(dut: Any, given: Given, coverage: HopCoverage) -> None:
         numbers = [port.id, port.id, rng.choice(ports).id]
         bench.feed(stimulus.anything(c, rng, numbers, count))
         await bench.run()
+    if c.native:
+        await swaps(bench, ports[0])
+
+
+async def swaps(bench: HopBench, port: Port) -> None:
+    """Tables swapped while answers wait, and swapped back at once."""
+    c, rng = bench.config, bench.rng
+    other = stimulus.redrawn(c, rng, port)
+    bench.write(other, kinds=TABLES)
+    await bench.run()
+    bench.pause("none", "long")
+    for _ in range(4):
+        bench.feed(stimulus.anything(c, rng, [port.id], 6 * bench.latency))
+        while bench.offering and not bench.answer_waits:
+            await bench.run(1)
+        # The tables that the port had before are in the other bank yet.
+        swapped = [Word(Write(SWAP, port.id, 0, 0, 0), p) for p in (port, other)]
+        bench.queue("s_table", [(0, word) for word in swapped])
+        await bench.run()
 
 
 async def counts(dut: Any, given: Given, coverage: HopCoverage) -> None:

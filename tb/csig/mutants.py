@@ -104,7 +104,7 @@ TABLE = (
     ("tally-reading-counts-as-a-packet", "csig/tally.py", '"packets": ~here.reading',
      '"packets": 1', _TALLY),
     ("tally-packet-lost-to-a-reading", "csig/tally.py", "into.ready & ~reading", "into.ready",
-     _TALLY),
+     _COMPACT),
     ("tally-reading-leaves-as-a-packet", "csig/tally.py", "out.valid & ~out.p.reading",
      "out.valid", _TALLY),
     ("tally-readings-do-not-wait", "csig/tally.py", "into.ready & ~busy", "into.ready", _TALLY),
@@ -116,5 +116,5 @@ TABLE = (
     ("hop-edges-of-one-clock", "csig/hop.py", "clock.load.bit_select(given.index, 1)",
      "clock.load.bit_select(0, 1)", _T + "test_hop_cocotb.py::test_hop[three-ports]"),
     ("hop-table-words-at-once", "csig/hop.py", "Mux(table, quantize.write.ready, 1)", "1",
-     _SET_UP),
+     _COMPACT),
 )  # fmt: skip

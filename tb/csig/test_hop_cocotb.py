@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from models.csig.beat import (
+    FLAGS,
+    agent_write,
+    count_answer,
+    count_read,
+    packet,
+    table_write,
+    tag_bits,
+)
 from models.csig.config import CsigConfig, preset
 from rtl.csig.hop import Hop
 from rtl.verilog import block_verilog
@@ -56,6 +66,9 @@ CONFIGS: dict[str, tuple[CsigConfig, int]] = {
     ),
 }
 
+FAULTY = "port"
+"""Runs in the wrapper that has faults, without one."""
+
 
 def verilog(config: CsigConfig, name: str = "hop") -> str:
     return block_verilog(Hop, config, name)
@@ -82,7 +95,7 @@ def latency(config: CsigConfig) -> int:
 def test_hop(name: str) -> None:
     config, packets = CONFIGS[name]
     given = parameters(name, config, packets)
-    run_cocotb("hop", verilog(config), MODULE, given)
+    run_cocotb("hop", faulty(config) if name == FAULTY else verilog(config), MODULE, given)
     counted = load()[given["run"]]
     assert list(counted) == [bin.name for bin in bins(config, given["latency"])]
     assert all(counted.values())
@@ -127,6 +140,54 @@ def test_the_page_tells_every_bin() -> None:
     }
     assert counted <= rows
     assert {row for row in rows if row[0] in TESTS} == counted
+
+
+FAULTS = {
+    0: ("pauses", "^nothing$"),
+    # number in faulty_hop.v: (scene in which the bench must see it, what it says)
+    1: ("pauses", "answer 60: not there"),
+    2: ("pauses", "answer 61:|s_axis_tready is 0 though nothing holds it"),
+    3: ("pauses", "answer 60: not there"),
+    4: ("pauses", "changed before it was taken"),
+    5: ("pauses", "m_axis_tvalid fell before it was taken"),
+    6: ("pauses", "answer 60: (tag is|changed)"),
+    7: ("pauses", "answer 60: (stale is|changed)"),
+    8: ("pauses", "s_axis_tready is 0 though nothing holds it"),
+    9: ("resets", "tvalid is 1 in reset|no answer is due|latency -?[0-9]+, not|tag is|tready"),
+    10: ("counts", "reading 3: is"),
+    11: ("counts", "reading [0-9]+: changed before it was taken"),
+    12: ("counts", "reading [0-9]+: m_count_tvalid fell before it was taken"),
+    13: ("counts", "reading 3: not there"),
+    14: ("counts", "s_count_tready is 0 though nothing holds it"),
+    15: ("pauses", "stale is 1, not 0"),
+    16: ("tables", "s_table_tready is 0 for a word of no table"),
+    17: ("pauses", "s_axis_tready is 0 though nothing holds it|latency"),
+    18: ("clock", "tag is|stale is|s_axis_tready is 1 before edges are counted"),
+    19: ("clock", "tag is|s_axis_tready is 1 before edges are counted"),
+}
+
+
+def test_faults_are_seen() -> None:
+    config, _ = CONFIGS[FAULTY]
+    given = parameters("faults", config, 300, faults=FAULTS)
+    run_cocotb("hop", faulty(config), "tb.csig.cocotb_faults", given)
+
+
+def faulty(c: CsigConfig) -> str:
+    """A hop in a wrapper that has faults."""
+    sizes = {
+        "S_BITS": sum(packet(c).values()),
+        "TIME_BITS": c.time_bits,
+        "M_BITS": tag_bits(c) + len(FLAGS),
+        "TABLE_BITS": sum(table_write(c).values()),
+        "AGENT_BITS": sum(agent_write(c).values()),
+        "READ_BITS": sum(count_read(c).values()),
+        "COUNT_BITS": sum(count_answer(c).values()),
+    }
+    outside = Path(__file__).with_name("faulty_hop.v").read_text()
+    for size, number in sizes.items():
+        outside = re.sub(rf"\b{size}\b(?=[-{{\]])", str(number), outside)
+    return f"{outside}\n{verilog(c, 'inner')}"
 
 
 def test_missing_bin_is_named() -> None:

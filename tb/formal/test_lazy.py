@@ -38,7 +38,7 @@ class LazyBench(Bench):
         self.drain(dut.o)
         s = self.settings = free_settings(self, c)
         m.d.comb += [dut.n_sample.eq(s.n_sample), dut.alpha_max.eq(s.alpha_max)]
-        m.d.comb += dut.tau.eq(int(c.tau_fraction * 2**c.tau_bits))
+        m.d.comb += dut.tau.eq(c.tau_code)
         if c.arithmetic == "exact":
             m.d.comb += dut.n_warmup.eq(s.n_warmup)
 
@@ -90,7 +90,7 @@ class LazyBench(Bench):
         if self.config.psn_window_ns is None:
             self.assume(given.psn_first == given.first)
         counted = Mux(self.beat.edge, 0, self.eager.state.cnt_total)
-        self.assume(~mine | (counted < self.config.window_packets))
+        self.assume(~mine | (counted < self.config.most_packets))
 
     def _answers(self) -> None:
         """Check what leaves, and what is on its way there."""
@@ -139,7 +139,7 @@ class LazyBench(Bench):
         self.check("not_given_yet", file.running | ~self.eager.valid)
 
         tau = c.tau_fraction
-        scale = (1 << c.tau_bits) // tau.denominator
+        scale = c.tau_scale // tau.denominator
         balance = (state.cnt_op * tau.denominator - state.cnt_total * tau.numerator) * scale
         left = s.n_sample + 1 - state.cnt_total
         guard = Mux(left > 0, left, 0)
@@ -162,7 +162,7 @@ class LazyBench(Bench):
             "new": ~self.new | fresh,
             "alpha_range": (state.alpha >= 1) & (state.alpha <= s.alpha_max),
             "word_range": (word.alpha >= 1) & (word.alpha <= s.alpha_max),
-            "counts": (state.cnt_op <= state.cnt_total) & (state.cnt_total <= c.window_packets),
+            "counts": (state.cnt_op <= state.cnt_total) & (state.cnt_total <= c.most_packets),
         }
         running = self.see("runs", file.running)
         self.check("valid", ~running | (word.valid == self.eager.valid))

@@ -48,7 +48,7 @@ class ChainBench(Bench):
         m.d.comb += [
             progress.n_sample.eq(s.n_sample),
             progress.alpha_max.eq(s.alpha_max),
-            progress.tau.eq(int(c.tau_fraction * 2**c.tau_bits)),
+            progress.tau.eq(c.tau_code),
         ]
         given = first.i.p
         taken = self.see("taken", first.i.valid & first.i.ready)

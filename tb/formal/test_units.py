@@ -63,12 +63,12 @@ def state_units(module: ModuleType = rtl.symphony.progress) -> Bench:
     bench.check("level", lowered | (p["moved"] == Mux(p["enough"], moved, alpha)))
     bench.check("level_lowered", ~lowered | (p["moved"] == alpha - 1))
 
-    for tau in (0, 0.25, 0.375, 1):
+    for tau in (0, 0.25, 0.3, 1):
         c = SymphonyConfig(**{**SMALL, "tau": tau})
         name = f"balance{tau}".replace(".", "_")
         p = attached(bench, module.Balance(c), name)
-        bench.assume(p["tau"] <= 1 << c.tau_bits)
-        moved = p["balance"] + Mux(p["outpacing"], (1 << c.tau_bits) - p["tau"], -p["tau"])
+        bench.assume(p["tau"] <= c.tau_scale)
+        moved = p["balance"] + Mux(p["outpacing"], c.tau_scale - p["tau"], -p["tau"])
         limit = 1 << c.balance_bits - 1
         moved = Mux(moved > limit - 1, limit - 1, Mux(moved < -limit, -limit, moved))
         bench.check(name, p["counted"] == moved)

@@ -58,7 +58,7 @@ def _algorithm(c: SymphonyConfig) -> Rows:
     yield "α falls", "the end of a window, ρ < τ", moves and c.tau > 0
     yield "α at the ceiling", "ρ ≥ τ, and α is as high as it goes", True
     yield "α at the floor", "ρ < τ, and α is 1", c.tau > 0
-    yield "ρ is τ", "and α rises", moves and 0 < c.tau_bits <= 2
+    yield "ρ is τ", "and α rises", moves and 1 < c.tau_scale <= 4
     guards = c.n_sample > 0
     yield "α kept by the sample guard", "the end of a window of too few packets", guards
     yield "window of N_sample packets", "the most that are too few", guards

@@ -181,8 +181,8 @@ def climb(c: SymphonyConfig, rng: random.Random, job: int) -> Offers:
     enough = c.n_sample + 1
     yield from windows(c, rng, job, c.ceiling + 1, enough, enough - 1)
     yield from windows(c, rng, job, c.ceiling + 1, enough, 0)
-    places = 1 << c.tau_bits
-    count = -(-enough // places) * places if c.tau_bits <= 2 else enough
+    places = c.tau_scale
+    count = -(-enough // places) * places if c.tau_scale <= 4 else enough
     yield from windows(c, rng, job, 3, count, int(count * c.tau))
     yield from windows(c, rng, job, 2, max(1, c.n_sample), 0)
     yield from windows(c, rng, job, 2, 1, 0)

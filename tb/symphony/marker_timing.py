@@ -7,6 +7,7 @@ time that comes to it in leaps: as long as `rtl.symphony.window` says at most.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from models.symphony.config import SymphonyConfig
@@ -34,7 +35,9 @@ class Edges:
                 continue
             self._told[kind] = windows
             if windows >= 2:
-                longest = max(longest, self.digits * (2 * windows.bit_length() + 5))
+                # What the leap takes, behind an addition that may be under way.
+                steps = 2 * math.log2(windows) + 2 + 1
+                longest = max(longest, math.ceil(self.digits * steps))
             elif cycle - self._crossed[kind] < self.digits:
                 longest = max(longest, self.digits)
         return longest

@@ -31,7 +31,7 @@ INTEGERS: dict[str, tuple[int, int]] = {
     "mantissa_bits": (2, 10),
     "fraction_bits": (2, 10),
     "seed": (0, 2**63 - 1),
-    "window_packets": (255, 2**24),
+    "window_packets": (255, 2**32 - 1),
     "time_timeout": (1, 2**20),
     "counter_bits": (8, 32),
 }
@@ -74,7 +74,7 @@ def test_integers(name: str) -> None:
     for value in (low, high):
         assert getattr(made(**{**beside, name: value}), name) == value
     wrong_type = [True, 2.5, "3", b"3"]
-    if name not in ("psn_window_ns", "alpha_max", "counter_bits"):
+    if name not in ("psn_window_ns", "alpha_max", "window_packets", "counter_bits"):
         wrong_type.append(None)
     cases = [(low - 1, ValueError), (high + 1, ValueError)]
     for value, error in [*cases, *((value, TypeError) for value in wrong_type)]:
@@ -149,44 +149,52 @@ def test_ceiling_is_where_alpha_k_is_one(k: float, ceiling: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tau", "bits", "fraction"),
+    ("tau", "code", "scale"),
     [
-        (0, 0, Fraction(0)),
-        (1, 0, Fraction(1)),
-        (0.5, 1, Fraction(1, 2)),
-        (0.25, 2, Fraction(1, 4)),
-        (0.75, 2, Fraction(3, 4)),
-        (0.3, 8, Fraction(77, 256)),
-        (1 / 256, 8, Fraction(1, 256)),
+        (0, 0, 1),
+        (1, 1, 1),
+        (0.5, 1, 2),
+        (0.25, 1, 4),
+        (0.3, 3, 10),
+        (0.001, 1, 1000),
+        (1 / 3, 1, 3),
     ],
 )
-def test_tau_has_as_many_places_as_it_needs(tau: float, bits: int, fraction: Fraction) -> None:
+def test_tau_is_a_ratio(tau: float, code: int, scale: int) -> None:
     c = SymphonyConfig(tau=tau)
-    assert (c.tau_bits, c.tau_fraction) == (bits, fraction)
+    assert (c.tau_code, c.tau_scale) == (code, scale)
+    assert c.tau_fraction == Fraction(code, scale)
 
 
-@given(st.floats(0, 1))
-def test_tau_is_near(tau: float) -> None:
-    assert abs(SymphonyConfig(tau=tau).tau_fraction - Fraction(tau)) <= Fraction(1, 512)
+@pytest.mark.parametrize("tau", [0.0001, 0.99999, 0.12345, 0.333333])
+def test_tau_is_never_rounded(tau: float) -> None:
+    with pytest.raises(ValueError, match=f"tau must be a ratio of .* such as 0.123, not {tau}"):
+        SymphonyConfig(tau=tau)
 
 
-@given(st.floats(0, 1), st.integers(255, 2**24))
-def test_balance_holds_any_window(tau: float, packets: int) -> None:
+@given(st.integers(0, 1000), st.integers(255, 2**32 - 1))
+def test_balance_holds_any_window(thousandths: int, packets: int) -> None:
     """All packets outpacing, or none, up to `window_packets`: neither end is reached, and one bit
     less would not do."""
-    c = SymphonyConfig(tau=tau, window_packets=packets)
-    code = c.tau_fraction * 2**c.tau_bits
-    most = max(code, 2**c.tau_bits - code) * packets
+    c = SymphonyConfig(tau=thousandths / 1000, window_packets=packets)
+    most = max(c.tau_code, c.tau_scale - c.tau_code) * packets
     assert 2 ** (c.balance_bits - 2) - 1 < most <= 2 ** (c.balance_bits - 1) - 1
+
+
+def test_packets_of_a_window_follow_its_length() -> None:
+    windows = (1000, 100_000, 2**20, 2**32 - 1)
+    found = [SymphonyConfig(window_ns=window).most_packets for window in windows]
+    assert found == [131_071, 131_071, 2**21 - 1, 2**32 - 1]
+    assert preset("log-64", window_ns=2**20).most_packets == 2**21 - 1
 
 
 # preset: job alpha tau balance sample log rec word exponent mantissa random, by hand
 WIDTHS = {
-    "log-16k": (14, 7, 2, 20, 6, 12, 12, 63, 31, 6, 49),
-    "exact-16k": (14, 7, 2, 20, 6, 12, 24, 74, 31, 8, 51),
-    "log-1k": (10, 7, 2, 20, 6, 12, 12, 63, 31, 6, 49),
-    "exact-1k": (10, 7, 2, 20, 6, 12, 24, 74, 31, 8, 51),
-    "log-64": (6, 7, 2, 20, 6, 12, 12, 63, 31, 6, 49),
+    "log-16k": (14, 7, 4, 20, 6, 12, 12, 63, 31, 6, 49),
+    "exact-16k": (14, 7, 4, 20, 6, 12, 24, 74, 31, 8, 51),
+    "log-1k": (10, 7, 4, 20, 6, 12, 12, 63, 31, 6, 49),
+    "exact-1k": (10, 7, 4, 20, 6, 12, 24, 74, 31, 8, 51),
+    "log-64": (6, 7, 4, 20, 6, 12, 12, 63, 31, 6, 49),
 }
 
 
@@ -196,7 +204,7 @@ def test_derived_widths_of_every_preset(name: str) -> None:
     assert (
         c.job_bits,
         c.alpha_bits,
-        c.tau_bits,
+        c.tau_scale,
         c.balance_bits,
         c.sample_bits,
         c.log_bits,

@@ -30,7 +30,7 @@ def configs(draw: Any) -> SymphonyConfig:
     return SymphonyConfig(
         queue_bits=12,
         k=draw(K),
-        tau=draw(st.floats(0, 1)),
+        tau=draw(st.integers(0, 1000)) / 1000,
         window_ns=draw(st.integers(16, 2**32 - 1)),
         psn_window_ns=draw(st.one_of(st.none(), st.integers(16, 2**32 - 1))),
         n_warmup=draw(st.integers(0, 2**24 - 1)),
