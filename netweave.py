@@ -33,7 +33,7 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
     ),
     "cosim": (
         "Check the Verilog on a trace, cycle by cycle.",
-        {"ofan": ofan.cosim, "symphony": symphony.cosim},
+        {"ofan": ofan.cosim, "symphony": symphony.cosim, "csig": csig.cosim},
     ),
     "trace": (
         "Make a trace.",

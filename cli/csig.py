@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.options import AsJson, Engine, Folder, Out, Preset, given, number
+from cli.options import AsJson, Engine, Folder, Out, Preset, given, number, real
 from cli.screen import progress_bar, say
 
 if TYPE_CHECKING:
@@ -70,6 +70,36 @@ def sim(
         f"{answers.stale.sum():,} without a software value that holds; {engine}: "
         f"{len(packets) / seconds:,.0f} packets/s"
     )
+
+
+def cosim(
+    trace: Annotated[Path, typer.Option(help="Trace, as of sim csig.")],
+    ports: Annotated[Path, typer.Option(help="Ports file (TOML): what each port is set to.")],
+    layout: Layout = "draft",
+    update_discarded: Annotated[
+        bool, typer.Option("--update-discarded", help="Update tags with D = 1, too.")
+    ] = False,
+    stall: Annotated[float, real(help="Share of cycles the output is not ready.")] = 0.2,
+    idle: Annotated[float, real(help="Share of cycles the input pauses.")] = 0.2,
+    seed: Annotated[int, number(help="Seed of both.")] = 0,
+) -> None:
+    """Run a trace through the generated Verilog under cocotb; compare each beat with the model."""
+    from tb.cosim import first_line
+    from tb.csig.cosim import cosim as run
+    from tb.simulator import CocotbError
+
+    options = {"layout": layout, "update_discarded": update_discarded}
+    try:
+        done = run(trace, ports, **options, stall=stall, idle=idle, seed=seed)
+    except CocotbError as error:
+        say(first_line(error))
+        raise typer.Exit(1) from None
+    say(
+        f"{done.packets:,} packets, {done.replaced:,} replaced, {done.writes:,} values of agents, "
+        f"{done.cycles:,} cycles, no difference from the golden model; "
+        f"{done.packets / done.seconds:,.0f} packets/s"
+    )
+    say(f"coverage: {done.coverage}")
 
 
 def trace(

@@ -50,8 +50,8 @@ def values(found: Writes, now: int) -> Iterator[tuple[int, Spoken]]:
     columns = (found.port, found.signal, found.compact, found.wide, found.written_ns)
     rows = zip(*(column.tolist() for column in (*columns, found.until_ns)), strict=True)
     for port, signal, compact, wide, written, until in rows:
-        codes = (None if code == NO_CODE else code for code in (compact, wide))
-        yield 0, Spoken(port, signal, Entry(*codes, written, until), until - now)
+        narrow, wider = (None if code == NO_CODE else code for code in (compact, wide))
+        yield 0, Spoken(port, signal, Entry(narrow, wider, written, until), until - now)
 
 
 @cocotb.test()

@@ -171,7 +171,7 @@ async def clock(dut: Any, given: Given, coverage: HopCoverage) -> None:
         bench.pause("none", stall)
         for tick in (100, 150, 290):
             bench.tick = tick
-            bench.feed(some(40))
+            bench.feed(stimulus.anything(c, rng, numbers, 40, jumps=(0,)))
             await bench.run(40)
             bench.tick = 1
             await bench.run()

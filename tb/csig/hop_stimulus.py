@@ -124,14 +124,24 @@ def foreign(c: CsigConfig, rng: random.Random) -> int:
     return (top | rng.getrandbits(48)) >> 64 - bits
 
 
-def anything(c: CsigConfig, rng: random.Random, ports: Sequence[int], count: int) -> Offers:
-    """Packets of any kind; of the tags some aim at the port's own value, some miss it by one."""
+JUMPS = (0, 0, 0, 0, 3, 40)
+
+
+def anything(
+    c: CsigConfig,
+    rng: random.Random,
+    ports: Sequence[int],
+    count: int,
+    jumps: Sequence[int] = JUMPS,
+) -> Offers:
+    """Packets of any kind; of the tags some aim at the port's own value, some miss it by one. Time
+    moves with a packet by one of `jumps`."""
     for _ in range(count):
         port = rng.choice(ports) if rng.random() < 0.96 else rng.getrandbits(c.port_bits or 1)
         port %= 1 << c.port_bits
         given = tag(c, rng) if rng.random() < 0.92 else None
         aim = rng.choice((None, None, -1, 0, 0, 1))
-        yield offer(c, rng, port, given, rng.choice((0, 0, 0, 0, 3, 40)), aim=aim)
+        yield offer(c, rng, port, given, rng.choice(jumps), aim=aim)
 
 
 def aimed(c: CsigConfig, rng: random.Random, port: int) -> Offers:

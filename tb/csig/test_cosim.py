@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from models.common.errors import InputError
 from models.csig.config import CsigConfig
 from models.csig.ports import read_ports
 from models.csig.trace import read_trace
+from netweave import app
 from tb.csig.cosim import cosim
 from tb.csig.golden import serve
 
@@ -64,6 +66,14 @@ def test_a_trace(files: tuple[Path, Path]) -> None:
     assert told.writes > 10
     assert told.cycles > 240 / 0.8
     assert "bins; not hit: " in told.coverage
+
+
+def test_the_command(files: tuple[Path, Path]) -> None:
+    trace, ports = files
+    run = CliRunner().invoke(app, ["cosim", "csig", "--trace", str(trace), "--ports", str(ports)])
+    assert run.exit_code == 0, run.output
+    assert "240 packets, " in run.output
+    assert "no difference from the golden model" in run.output
 
 
 def test_bad_files_and_rates(files: tuple[Path, Path]) -> None:

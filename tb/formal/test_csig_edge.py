@@ -125,7 +125,10 @@ def test_edges(length: int) -> None:
 
 FAULTS = {
     "edge too early": ("crossed.eq(self.reached(edge))", "crossed.eq(self.reached(edge - 1))"),
-    "no wrap-around": ("return below ^ self.time[-1] ^ edge[self.bits - 1]", "return self.time >= edge"),
+    "no wrap-around": (
+        "return below ^ self.time[-1] ^ edge[self.bits - 1]",
+        "return self.time >= edge",
+    ),
     "carry lost": ("carry.eq(total[-1])", "carry.eq(0)"),
     "takes packets two edges on": ("self.settled.eq(~beyond)", "self.settled.eq(1)"),
     "takes packets while far is added up": ("self.settled.eq(~crossed)", "self.settled.eq(1)"),

@@ -83,7 +83,10 @@ class MeterBench(Bench):
 
         # The eager meter: edges that this packet has behind it end the port's window, whoever's
         # packet it is.
-        left, closed = Signal(c.available_bits, name="left"), Signal(c.available_bits, name="closed")
+        left, closed = (
+            Signal(c.available_bits, name="left"),
+            Signal(c.available_bits, name="closed"),
+        )
         self.shown += ["left", "closed"]
         passed = Cat(given[f"passed_{n}"] for n in range(c.clocks)).word_select(clock, 2)
         idle = ~is_set  # no packet since the reset
