@@ -43,13 +43,13 @@ def map_to_gates(
     an enable; return the one flat module as Yosys's `write_json` describes it.
 
     Modules in `boxes` stay in it as cells of their own type, with nothing inside; so do memories,
-    as cells of the type `memory`, unless they are to be mapped. Those that nobody writes always
-    are: Yosys makes some of a case with constants. A synchronous reset becomes gates.
+    as cells of the type `memory`, unless they are to be mapped. Those that Yosys makes of a
+    case with constants are gates always. A synchronous reset becomes gates.
     Raises `rtl.toolchain.ToolError` in one line.
     """
     script = _SCRIPT.format(
         boxes="\n".join(f"blackbox {box}" for box in boxes),
-        memories="" if memories else "chtype -set memory t:$mem_v2 r:WR_PORTS>0 %i",
+        memories="" if memories else "chtype -set memory t:$mem_v2 r:MEMID=*proc_rom* %d",
         gates=",".join(gates),
     )
     netlist = run_yosys(script, {"block.il": rtlil}, ["netlist.json"])["netlist.json"]

@@ -163,8 +163,7 @@ class Quantize(wiring.Component):
         ]
         scale = read.data
         measure = stages.register(i.measure, "measured")
-        width = max(3 * DIGIT + 2, len(measure) + SCALE_BITS + 1)  # a sign on top
-        longer = max(DIGIT, (width - 2) // 3)
+        width = 3 * DIGIT + 2  # of the widest measure's product, and a sign on top
         # minus the offset: its complement, and one
         offset = Cat(~scale.offset, Const(-1, width - OFFSET_BITS))
         rows = [*product_rows(measure, scale.factor), offset, Const(1, 1)]
@@ -174,7 +173,7 @@ class Quantize(wiring.Component):
         total: Value = Const(0, 0)
         carry: Value = Const(0, 1)
         for digit in range(3):
-            ends = slice(digit * longer, width if digit == 2 else (digit + 1) * longer)
+            ends = slice(digit * DIGIT, width if digit == 2 else (digit + 1) * DIGIT)
             part = Signal(len(left[ends]) + 1, name=f"digit_{digit}")
             m.d.comb += part.eq(left[ends] + right[ends] + carry)
             kept = stages.register(part, f"sum_{digit}")

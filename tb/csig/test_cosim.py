@@ -27,7 +27,7 @@ codes = [0, 1, 2, 3, 4, 5, 6, 7]
 base = 0
 shift = 2
 [[port]]
-id = 1
+id = 3
 speed_gbps = 1
 locator = 6
 source = "agent"
@@ -50,7 +50,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
         time += (0, 0, 40, 90, 350)[number * 7 % 5] + (number in (80, 200)) * 10**7
         tag = ("compact,1,31,0", "compact,3,4,1", "wide,2,3,2", "compact,6,1,3", "wide,0,,")
         delay, queue = number * 37 % 200, number * 91 % 900
-        rows.append(f"{time},{number * 3 % 2},{900 + number},{delay},{queue},{tag[number % 5]}\n")
+        rows.append(f"{time},{number % 2 * 3},{900 + number},{delay},{queue},{tag[number % 5]}\n")
     trace.write_text(HEAD + "".join(rows))
     ports.write_text(PORTS)
     return trace, ports

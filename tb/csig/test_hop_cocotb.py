@@ -152,7 +152,7 @@ FAULTS = {
     5: ("pauses", "m_axis_tvalid fell before it was taken"),
     6: ("pauses", "answer 60: (tag is|changed)"),
     7: ("pauses", "answer 60: (stale is|changed)"),
-    8: ("pauses", "s_axis_tready is 0 though nothing holds it"),
+    8: ("traffic", "s_axis_tready is 0 though nothing holds it"),
     9: ("resets", "tvalid is 1 in reset|no answer is due|latency -?[0-9]+, not|tag is|tready"),
     10: ("counts", "reading 3: is"),
     11: ("counts", "reading [0-9]+: changed before it was taken"),
@@ -161,7 +161,7 @@ FAULTS = {
     14: ("counts", "s_count_tready is 0 though nothing holds it"),
     15: ("pauses", "stale is 1, not 0"),
     16: ("tables", "s_table_tready is 0 for a word of no table"),
-    17: ("pauses", "s_axis_tready is 0 though nothing holds it|latency"),
+    17: ("traffic", "s_axis_tready is 0 though nothing holds it|latency"),
     18: ("clock", "tag is|stale is|s_axis_tready is 1 before edges are counted"),
     19: ("clock", "tag is|s_axis_tready is 1 before edges are counted"),
 }

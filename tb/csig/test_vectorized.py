@@ -86,6 +86,19 @@ def test_calls_go_on_where_the_last_one_ended(case: Any, block: int) -> None:
     assert seen[-1] == len(trace)
 
 
+def test_every_value_around_the_bounds() -> None:
+    """Delays, one after the other, through ranges of all widths from 1 ns up."""
+    bounds = [Fraction(n * (n + 1), 2) for n in range(1, 32)]
+    port = Port(
+        id=0, speed_gbps=8, locator=1, compact={"delay": Compact(tuple(bounds), tuple(range(32)))}
+    )
+    setup = Setup(ports=(port,))
+    delays = np.arange(600)
+    trace = plain({"signal": np.full(600, 2), "delay_ns": delays}, 600)
+    got = answer(setup.config(), setup, trace)
+    assert got.value.tolist() == [sum(bound <= delay for bound in bounds) for delay in delays]
+
+
 def test_numbers_of_the_loop_are_those_of_the_lists() -> None:
     assert [ACTIONS[n] for n in (loop.PASS, loop.STRIP, loop.UPDATE)] == ["pass", "strip", "update"]
     assert [signal.number for signal in SIGNALS] == list(range(len(SIGNALS)))

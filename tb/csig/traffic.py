@@ -111,7 +111,8 @@ def random_writes(
     config: CsigConfig, setup: Setup, trace: Trace, rng: np.random.Generator, every: int = 500
 ) -> Writes:
     """Return agents' writes among packets, one in `every`, to all ports and signals; of three
-    values one has run out when it is written or soon after, and one in ten is missing."""
+    values one has run out when it is written or soon after, and one in ten is missing. Half of them
+    are for the next packet."""
     if not config.agent:
         return Writes.of()
     rows: list[tuple[Any, ...]] = []
@@ -121,7 +122,9 @@ def random_writes(
             NO_CODE if rng.random() < 0.1 else int(rng.integers(2 ** width(f, "draft", "s")))
             for f in FORMATS
         ]
-        port = rng.choice([port.id for port in setup.ports])
+        port, signal = int(rng.choice([port.id for port in setup.ports])), int(rng.integers(4))
+        if rng.random() < 0.5:  # that the next packet asks for
+            port, signal = int(trace.port[before]), int(trace.signal[before] % 4)
         until = written + int(rng.choice([-1, 0, 1500, 10**6, 10**6, 10**6]))
-        rows.append((before, int(port), int(rng.integers(4)), *codes, written, max(0, until)))
+        rows.append((before, port, signal, *codes, written, max(0, until)))
     return Writes.of(rows)

@@ -3,6 +3,7 @@ the paper's numbers and the golden model."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -97,7 +98,7 @@ class _Any(int):
 ANY = _Any()
 
 
-def known(fields: dict[str, int]) -> dict[str, int]:
+def known(fields: Mapping[str, int]) -> dict[str, int]:
     """Leave α and psn_rec out where the job has no slot."""
     return {n: v for n, v in fields.items() if fields["known"] or n not in ("alpha", "rec")}
 
