@@ -109,7 +109,7 @@ def records(name: str, r: Result) -> list[dict[str, Any]]:
 def table(results: dict[str, Result]) -> Table:
     """Return the measurements as a table; rates are those of the wall clock."""
     shown = Table("preset", title="packets a second, one core")
-    titles = ("packets", "replaced", "differences")
+    titles = ("packets", "differences")
     for column in (*titles, "RTL", "model", "RTL, processor time"):
         shown.add_column(column, justify="right")
     for name, r in results.items():
