@@ -85,8 +85,9 @@ class Scale:
 def scale(port: Port, signal: Signal, wide: Wide) -> Scale:
     """Return a quantizer of wide tags as hardware has it.
 
-    The factor has 22 significant bits, so that a code is at most one off, and not off at all where
-    a unit of the measure is a power of two of codes.
+    The factor has 22 significant bits, so that a code is at most one off for values below 3·2**20
+    steps, and not off at all where a unit of the measure is a power of two of codes. With a large
+    base and fine steps it is off by up to 1 + x/2**(shift + 22).
     """
     codes = port.value(signal, 1) / (1 << wide.shift)
     shift = 0
