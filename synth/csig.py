@@ -13,7 +13,7 @@ from amaranth.hdl import Elaboratable, UnusedElaboratable
 
 from models.csig.config import CsigConfig
 from rtl.csig.hop import Hop, tag_queue
-from rtl.csig.replace import Compare
+from rtl.csig.replace import Compare, Replace
 from rtl.csig.tag import ReadTag, WriteTag
 from synth import parts
 from synth.ge import Cost, price
@@ -101,7 +101,7 @@ def in_one_piece(config: CsigConfig) -> Cost:
 def compare_and_replace(config: CsigConfig) -> dict[str, Cost]:
     """Map what compares and replaces alone, and return what each part of it costs."""
     compare = price(Compare(config))
-    replace = price(blocks(config)["replace"], boxes={"compare": compare.depth}, memories=False)
+    replace = price(Replace(config), boxes={"compare": compare.depth}, memories=False)
     costs = (replace, compare, price(WriteTag(config)))
     return dict(zip(COMPARE_AND_REPLACE, costs, strict=True))
 

@@ -24,7 +24,7 @@ def need_pyarrow(file: str | os.PathLike[str]) -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        reason = "Parquet needs PyArrow, which is not installed: pip install 'netweave[parquet]'"
+        reason = "Parquet needs PyArrow, which is not installed: pip install -e '.[parquet]'"
         raise InputError(file, None, None, None, reason) from None
     return pyarrow.parquet
 
