@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import platform
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
 
-from rtl.toolchain import yosys_version
+from rtl.toolchain import ToolError, yosys_version
+from rtl.verilog import write_whole
 from tb.tools import chosen_simulator, verilator
 
 
@@ -47,3 +55,55 @@ def _processor() -> str:
     except OSError:
         names = []
     return names[0] if names else platform.machine()
+
+
+def bench(
+    doc: str | None,
+    unit: str,
+    counts: Mapping[str, int],
+    otherwise: int,
+    record: Path,
+    *,
+    configure: Callable[[str, int], Any],
+    compare: Callable[[Any, int, int, Callable[[int], object]], Any],
+    records: Callable[[str, Any], list[dict[str, Any]]],
+    table: Callable[[dict[str, Any]], Table],
+    passed: Callable[[Any], bool],
+) -> int:
+    """Run the command line of a replay's benchmark; return its exit code: 1 for a difference.
+
+    Args:
+        doc: of its module; the first line is its help.
+        unit: what is counted, `batches` or `packets`, which names the option.
+        counts: how many by preset when none are asked for, and `otherwise` for others.
+        record: file that the measurements go to.
+        configure: (name, seed) to a configuration.
+        compare: (configuration, count, seed, progress) to a result.
+        records, table, passed: of results.
+    """
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0] if doc else None)
+    parser.add_argument("presets", nargs="*", default=list(counts))
+    parser.add_argument(f"--{unit}", dest="count", type=int, help=f"{unit} of each preset")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    results, rows = {}, []
+    try:
+        configs = {name: configure(name, options.seed) for name in options.presets}
+        with Progress(transient=True) as progress:
+            for name, config in configs.items():
+                count = options.count or counts.get(name, otherwise)
+                task = progress.add_task(name, total=count)
+                results[name] = compare(
+                    config,
+                    count,
+                    options.seed,
+                    lambda done, task=task: progress.update(task, completed=done),
+                )
+                rows += records(name, results[name])
+    except (ValueError, ToolError) as error:
+        print(f"bench_replay: {error}", file=sys.stderr)
+        return 2
+    write_whole(record, json.dumps(rows, indent=1) + "\n")
+    Console().print(table(results))
+    print(f"record: {record}")
+    return int(not all(passed(result) for result in results.values()))

@@ -9,26 +9,21 @@ set at random; every answer is compared, and one difference ends the run with ex
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 from models.csig.answers import Answers
 from models.csig.config import CsigConfig, preset
 from models.csig.vectorized import VectorizedHop, prepare
-from rtl.toolchain import ToolError
-from rtl.verilog import BUILD, write_whole
+from rtl.verilog import BUILD
 from tb.csig.replay import CHUNK, Replay
 from tb.csig.traffic import random_setup, random_trace, random_writes
-from tb.rates import Stopwatch, versions
+from tb.rates import Stopwatch, bench, versions
 
 PACKETS = {"port": 10_000_000, "bank-64": 2_000_000}
 """Packets served when none are asked for."""
@@ -124,32 +119,18 @@ def table(results: dict[str, Result]) -> Table:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("presets", nargs="*", default=list(PACKETS))
-    parser.add_argument("--packets", type=int, help="packets of each preset")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    results, rows = {}, []
-    try:
-        configs = {name: preset(name) for name in options.presets}
-        with Progress(transient=True) as progress:
-            for name, config in configs.items():
-                count = options.packets or PACKETS.get(name, CHUNK)
-                task = progress.add_task(name, total=count)
-                results[name] = compare(
-                    config,
-                    count,
-                    options.seed,
-                    lambda done, task=task: progress.update(task, completed=done),
-                )
-                rows += records(name, results[name])
-    except (ValueError, ToolError) as error:
-        print(f"bench_replay: {error}", file=sys.stderr)
-        return 2
-    write_whole(RECORD, json.dumps(rows, indent=1) + "\n")
-    Console().print(table(results))
-    print(f"record: {RECORD}")
-    return int(any(result.differences for result in results.values()))
+    return bench(
+        __doc__,
+        "packets",
+        PACKETS,
+        CHUNK,
+        RECORD,
+        configure=lambda name, _: preset(name),
+        compare=compare,
+        records=records,
+        table=table,
+        passed=lambda result: not result.differences,
+    )
 
 
 if __name__ == "__main__":

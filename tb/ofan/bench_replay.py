@@ -10,24 +10,19 @@ one difference ends the run with exit code 1.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 from models.ofan.config import OfanConfig, preset
 from models.ofan.vectorized import VectorizedOfan
-from rtl.toolchain import ToolError
-from rtl.verilog import BUILD, write_whole
+from rtl.verilog import BUILD
 from tb.ofan.replay import CHUNK, Replay
-from tb.rates import Stopwatch, versions
+from tb.rates import Stopwatch, bench, versions
 
 BATCHES = {"edge-k64": 300_000, "edge-k64:masks=0": 300_000, "edge-k8": 3_000_000}
 """Batches served when none are asked for: some seconds of each engine."""
@@ -121,32 +116,18 @@ def _config(name: str) -> OfanConfig:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("presets", nargs="*", default=list(BATCHES))
-    parser.add_argument("--batches", type=int, help="batches of each preset")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    results, rows = {}, []
-    try:
-        configs = {name: _config(name) for name in options.presets}
-        with Progress(transient=True) as progress:
-            for name, config in configs.items():
-                count = options.batches or BATCHES.get(name, CHUNK)
-                task = progress.add_task(name, total=count)
-                results[name] = compare(
-                    config,
-                    count,
-                    options.seed,
-                    lambda done, task=task: progress.update(task, completed=done),
-                )
-                rows += records(name, results[name])
-    except (ValueError, ToolError) as error:
-        print(f"bench_replay: {error}", file=sys.stderr)
-        return 2
-    write_whole(RECORD, json.dumps(rows, indent=1) + "\n")
-    Console().print(table(results))
-    print(f"record: {RECORD}")
-    return int(any(result.differences for result in results.values()))
+    return bench(
+        __doc__,
+        "batches",
+        BATCHES,
+        CHUNK,
+        RECORD,
+        configure=lambda name, _: _config(name),
+        compare=compare,
+        records=records,
+        table=table,
+        passed=lambda result: not result.differences,
+    )
 
 
 if __name__ == "__main__":

@@ -10,25 +10,20 @@ one probability out of its bound, ends the run with exit code 1.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 from models.symphony.accuracy import errors, exact_errors
 from models.symphony.answers import Answers
 from models.symphony.config import SymphonyConfig, preset
 from models.symphony.vectorized import VectorizedSymphony
-from rtl.toolchain import ToolError
-from rtl.verilog import BUILD, write_whole
-from tb.rates import Stopwatch, versions
+from rtl.verilog import BUILD
+from tb.rates import Stopwatch, bench, versions
 from tb.symphony.replay import CHUNK, Replay
 from tb.symphony.traffic import random_orders, random_trace
 
@@ -147,31 +142,18 @@ def table(results: dict[str, Result]) -> Table:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("presets", nargs="*", default=PRESETS)
-    parser.add_argument("--packets", type=int, default=PACKETS, help="packets of each preset")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    results, rows = {}, []
-    try:
-        configs = {name: preset(name, seed=options.seed) for name in options.presets}
-        with Progress(transient=True) as progress:
-            for name, config in configs.items():
-                task = progress.add_task(name, total=options.packets)
-                results[name] = compare(
-                    config,
-                    options.packets,
-                    options.seed,
-                    lambda done, task=task: progress.update(task, completed=done),
-                )
-                rows += records(name, results[name])
-    except (ValueError, ToolError) as error:
-        print(f"bench_replay: {error}", file=sys.stderr)
-        return 2
-    write_whole(RECORD, json.dumps(rows, indent=1) + "\n")
-    Console().print(table(results))
-    print(f"record: {RECORD}")
-    return int(not all(result.passed for result in results.values()))
+    return bench(
+        __doc__,
+        "packets",
+        dict.fromkeys(PRESETS, PACKETS),
+        PACKETS,
+        RECORD,
+        configure=lambda name, seed: preset(name, seed=seed),
+        compare=compare,
+        records=records,
+        table=table,
+        passed=lambda result: result.passed,
+    )
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from models.symphony.progress import State, distance, free, fresh, step_after, t
 from models.symphony.touch import Touch
 from models.symphony.window import window_number
 from rtl.symphony.progress import Progress
+from tb.bench import ANY
 from tb.symphony.blocks import Beat, Model, beats, configs, held
 
 
@@ -86,16 +87,6 @@ def test_hardware(config: SymphonyConfig, jobs: int, start: int, seed: int) -> N
         return lambda beat: {"alpha": ANY, "rec": ANY, **known(judge(beat))}
 
     held(Progress(config), config, model, first, second, seed=seed, wait=config.jobs + 3)
-
-
-class _Any(int):
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = int.__hash__
-
-
-ANY = _Any()
 
 
 def known(fields: Mapping[str, int]) -> dict[str, int]:
