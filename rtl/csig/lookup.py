@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -78,7 +78,7 @@ class Lookup(wiring.Component):
         record = read.data
         set_up, asks = Signal(c.ports), Signal()
         with m.If(self.record_write):
-            m.d.sync += set_up.bit_select(self.record_port, 1).eq(1)
+            m.d.sync += set_up.eq(set_up | (Const(1) << self.record_port))
         # Read as the record is: it is not there before the record is.
         known = stages.register(set_up.bit_select(i.p.port, 1), "known")
         mine = here.tagged & known
@@ -93,11 +93,14 @@ class Lookup(wiring.Component):
         there: Value = measures
         if c.agent:
             entry = self._entry(m, stages)
-            heard = Signal(4 * c.ports)
+            heard = [Signal(c.ports, name=f"heard_{signal}") for signal in range(4)]
             with m.If(self.agent_write):
-                m.d.sync += heard.bit_select(Cat(self.agent.signal, self.agent.port), 1).eq(1)
+                for signal, ports in enumerate(heard):
+                    with m.If(self.agent.signal == signal):
+                        m.d.sync += ports.eq(ports | (Const(1) << self.agent.port))
             by_agent = record.agent.bit_select(here.signal, 1) | (not c.native)
-            written = stages.register(heard.bit_select(Cat(i.p.signal, i.p.port), 1), "written")
+            of_port = Cat(ports.bit_select(i.p.port, 1) for ports in heard)
+            written = stages.register(of_port.bit_select(i.p.signal, 1), "written")
             fresh = written & (here.time <= entry.until)
             there = Mux(by_agent, self._of_format(entry, "there") & fresh, measures)
             m.d.comb += [

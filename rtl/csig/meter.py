@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -131,29 +132,37 @@ class Meter(wiring.Component):
         return m
 
     def _age(self, m: Module, stages: Stages) -> Value:
-        """The age of what the entering packet's port has counted."""
+        """The age of what the entering packet's port has counted.
+
+        All ages stand in two words, a bit a port, which a simulator moves on in a few instructions.
+        """
+        c, port = self.config, self.i.p.port
+        closed, old = Signal(c.ports, name="age_closed"), Signal(c.ports, name="age_old", init=-1)
+        aged_closed, aged_old = Signal(c.ports), Signal(c.ports)
+        one, more = self._passed(m)
+        m.d.comb += [
+            aged_closed.eq((closed ^ one) & ~(old | more)),
+            aged_old.eq(old | more | (closed & one)),
+        ]
+        others = ~(Const(1) << port)
+        with m.If(stages.accept):
+            m.d.sync += [closed.eq(aged_closed & others), old.eq(aged_old & others)]
+        return Cat(aged_closed.bit_select(port, 1), aged_old.bit_select(port, 1))
+
+    def _passed(self, m: Module) -> list[Value]:
+        """Two words, a bit a port: whether its clock has passed one edge, and whether two."""
         c, i = self.config, self.i.p
-        ages = []
-        for port in range(c.ports):
-            kept = Signal(2, name=f"age_{port}", init=OLD)
-            aged = Signal(2, name=f"aged_{port}")
-            passed: Value = i.passed_0
-            if c.clocks > 1:
-                clock = Signal(bits_for(c.clocks), name=f"clock_{port}", reset_less=True)
-                with m.If(self.capacity_write & (self.capacity_port == port)):
-                    m.d.sync += clock.eq(self.capacity_clock)
-                passed = Cat(i[f"passed_{n}"] for n in range(c.clocks)).word_select(clock, 2)
-            both = kept + passed
-            m.d.comb += aged.eq(Mux(both >= OLD, OLD, both))
-            with m.If(stages.accept):
-                m.d.sync += kept.eq(aged)
-                if c.ports == 1:
-                    m.d.sync += kept.eq(CURRENT)
-                else:
-                    with m.If(i.port == port):
-                        m.d.sync += kept.eq(CURRENT)
-            ages.append(aged)
-        return ages[0] if c.ports == 1 else Cat(ages).word_select(i.port, 2)
+        passed = [i[f"passed_{n}"] for n in range(c.clocks)]
+        words = [[value[bit].replicate(c.ports) for value in passed] for bit in range(2)]
+        for bit in range(bits_for(c.clocks)):
+            clock = Signal(c.ports, name=f"clock_{bit}", reset_less=True)
+            mine = Const(1) << self.capacity_port
+            with m.If(self.capacity_write):
+                m.d.sync += clock.eq(Mux(self.capacity_clock[bit], clock | mine, clock & ~mine))
+            for number, of_clocks in enumerate(words):
+                pairs = zip_longest(of_clocks[::2], of_clocks[1::2], fillvalue=of_clocks[-1])
+                words[number] = [low & ~clock | high & clock for low, high in pairs]
+        return [word for (word,) in words]
 
     def _capacity(self, m: Module, stages: Stages) -> Value:
         """The bits of a window of the packet's port, in stage 0."""

@@ -76,12 +76,14 @@ class Quantize(wiring.Component):
             self.write.ready.eq(waiting == 0),
             done.eq(self.write.valid & self.write.ready),
         ]
-        bank = self.bank.bit_select(written.port, 1)
         with m.If(done & (written.kind == SWAP)):
-            m.d.sync += [waiting.eq(self.latency + AHEAD), bank.eq(~bank)]
+            m.d.sync += [
+                waiting.eq(self.latency + AHEAD),
+                self.bank.eq(self.bank ^ (Const(1) << written.port)),
+            ]
         with m.Elif(stages.advance & (waiting != 0)):
             m.d.sync += waiting.eq(waiting - 1)
-        into = Cat(~bank, written.signal, written.port)
+        into = Cat(~self.bank.bit_select(written.port, 1), written.signal, written.port)
 
         makers = {"compact": self._compact, "wide": self._wide}
         formats = c.formats if c.native else ()

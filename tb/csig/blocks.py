@@ -23,7 +23,7 @@ def configs(draw: Any, **fixed: Any) -> CsigConfig:
         "formats": draw(st.sampled_from([("compact",), ("wide",), ("compact", "wide")])),
         "layout": draw(st.sampled_from(["draft", "uec"])),
         "sources": draw(st.sampled_from(["native", "agent", "both"])),
-        "clocks": draw(st.sampled_from([1, 2])),
+        "clocks": draw(st.sampled_from([1, 2, 3])),
         "longest_window_ns": 1000,
         "time_bits": draw(st.sampled_from([24, 40])),
         "delay_bits": 10,

@@ -15,6 +15,7 @@ _TALLY = _T + "test_tally.py::test_hardware"
 _HOP = _T + "test_hop.py::"
 _SET_UP = _HOP + "test_set_up_by_words_and_one_packet_a_cycle"
 _PORT = _T + "test_hop_cocotb.py::test_hop[port]"
+_THREE = _T + "test_hop_cocotb.py::test_hop[three-ports]"
 _COMPACT = _T + "test_hop_cocotb.py::test_hop[port-compact]"
 
 # Columns: name, file below rtl/, old text, new text, test. Blank lines part the files.
@@ -51,8 +52,12 @@ TABLE = (
     ("lookup-value-too-old-a-ns-early", "csig/lookup.py", "here.time <= entry.until",
      "here.time < entry.until", _HOP + "test_a_value_of_software_that_is_too_old"),
     ("lookup-value-from-before-the-reset", "csig/lookup.py",
-     "stages.register(heard.bit_select(Cat(i.p.signal, i.p.port), 1), \"written\")",
-     "heard.bit_select(Cat(here.signal, here.port), 1)", _PORT),
+     'stages.register(of_port.bit_select(i.p.signal, 1), "written")',
+     "Cat(ports.bit_select(here.port, 1) for ports in heard).bit_select(here.signal, 1)", _PORT),
+    ("lookup-all-ports-are-set-up", "csig/lookup.py", "set_up | (Const(1) << self.record_port)",
+     "-1", _THREE),
+    ("lookup-agents-write-for-all-ports", "csig/lookup.py",
+     "ports | (Const(1) << self.agent.port)", "-1", _THREE),
     ("lookup-stale-where-nobody-asks", "csig/lookup.py", "asks & by_agent & ~fresh",
      "by_agent & ~fresh", _LOOKUP),
     ("lookup-read-in-stall", "csig/lookup.py",
@@ -68,15 +73,16 @@ TABLE = (
      "word.left", _METER),
     ("meter-window-goes-on", "csig/meter.py", "Mux(age == CURRENT, word.left, capacity)",
      "Mux(age != OLD, word.left, capacity)", _METER),
-    ("meter-ages-wrap", "csig/meter.py", "aged.eq(Mux(both >= OLD, OLD, both))", "aged.eq(both)",
-     _METER),
-    ("meter-everybody-is-current", "csig/meter.py", "with m.If(i.port == port):",
-     "with m.If((i.port == port) | 1):", _METER),
+    ("meter-ages-wrap", "csig/meter.py", "old | more | (closed & one)", "old | more", _METER),
+    ("meter-everybody-is-current", "csig/meter.py", "~(Const(1) << port)", "Const(0)", _METER),
+    ("meter-clock-of-another", "csig/meter.py", "low & ~clock | high & clock", "low", _METER),
 
     ("quantize-bound-in-the-range-below", "csig/quantize.py", "[measure >= word for word",
      "[measure > word for word", _QUANTIZE),
-    ("quantize-writes-the-valid-table", "csig/quantize.py", "Cat(~bank, written.signal",
-     "Cat(bank, written.signal", _QUANTIZE),
+    ("quantize-writes-the-valid-table", "csig/quantize.py", "Cat(~self.bank.bit_select",
+     "Cat(self.bank.bit_select", _QUANTIZE),
+    ("quantize-swaps-for-all-ports", "csig/quantize.py",
+     "self.bank ^ (Const(1) << written.port)", "~self.bank", _QUANTIZE),
     ("quantize-no-wait-behind-a-swap", "csig/quantize.py", "self.write.ready.eq(waiting == 0)",
      "self.write.ready.eq(1)", _COMPACT),
     ("quantize-digits-carry-lost", "csig/quantize.py", "left[ends] + right[ends] + carry",
@@ -114,7 +120,7 @@ TABLE = (
     ("hop-tags-out-of-step", "csig/hop.py", "answer.valid & answer.ready", "answer.valid",
      _COMPACT),
     ("hop-edges-of-one-clock", "csig/hop.py", "clock.load.bit_select(given.index, 1)",
-     "clock.load.bit_select(0, 1)", _T + "test_hop_cocotb.py::test_hop[three-ports]"),
+     "clock.load.bit_select(0, 1)", _THREE),
     ("hop-table-words-at-once", "csig/hop.py", "Mux(table, quantize.write.ready, 1)", "1",
      _COMPACT),
 )  # fmt: skip

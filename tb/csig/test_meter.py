@@ -17,7 +17,7 @@ from models.csig.signals import SIGNALS
 from rtl.csig.meter import Meter
 from tb.csig.blocks import Beat, beats, configs, held
 
-WINDOWS = (100, 730)
+WINDOWS = (100, 730, 331)
 
 
 def ports_of(config: CsigConfig) -> list[Port]:

@@ -142,13 +142,13 @@ class MeterBench(Bench):
         self.check("capacity", ~is_set | (peek.data == capacity))
         mine = stages.valid[0] & (here.port == port)
         self.check("set", ~mine | is_set & (read.data == capacity))
-        ages = [made[name] for name in sorted(made) if name.startswith("age_")]
-        age = self.see("age", Cat(ages).word_select(port, 2))
+        ages = [made[name].bit_select(port, 1) for name in ("age_closed", "age_old")]
+        age = self.see("age", Cat(ages))
         self.check("age", age <= 2)
         self.check("old", is_set | (age == 2))
         clocks = [made[name] for name in sorted(made) if name.startswith("clock_")]
         if clocks:
-            of_port = Cat(clocks).word_select(port, len(clocks[0]))
+            of_port = Cat(word.bit_select(port, 1) for word in clocks)
             self.check("clock", ~is_set | (of_port == clock))
         if watch.files:
             (file,) = watch.files.values()
@@ -187,10 +187,10 @@ FAULTS = {
     "below 0": ("Mux(below, 0, Cat(", "Mux(0, 0, Cat("),
     "no borrow": ("upper = Mux(low[-1], borrowed, high)", "upper = high"),
     "counts on": ("Mux(age == CURRENT, word.left, capacity)", "word.left"),
-    "idle windows forgotten": ("Mux(both >= OLD, OLD, both)", "Mux(both >= OLD, CLOSED, both)"),
+    "idle windows forgotten": ("old | more | (closed & one)", "old | more"),
     "only the packet's port ages": (
-        "m.d.sync += kept.eq(aged)\n",
-        "m.d.sync += kept.eq(Mux(i.port == port, aged, kept))\n",
+        "closed.eq(aged_closed & others), old.eq(aged_old & others)",
+        "closed.eq(closed & others), old.eq(old & others)",
     ),
     "another's window": ("file.connect(stages, i.p.port)", "file.connect(stages, i.p.port & 0)"),
 }
