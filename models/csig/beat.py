@@ -38,12 +38,12 @@ def packet(c: CsigConfig) -> Fields:
 
 def asked(c: CsigConfig) -> Fields:
     """A packet and what its tag asks for: the number of a known signal, and whether it is one; its
-    value; D; whether the tag is wide, and whether there is one. `other` is the delay or the queue,
-    whichever the signal is about."""
+    value; D; whether the tag is wide, and whether there is one. To be measured: its length, and
+    `other`, the delay or the queue, whichever the signal is about."""
+    size = {"bytes": c.bytes_bits, "other": max(c.delay_bits, c.queue_bits)} if c.native else {}
     return {
         "port": c.port_bits,
-        "bytes": c.bytes_bits,
-        "other": max(c.delay_bits, c.queue_bits),
+        **size,
         "signal": 2,
         "known": 1,
         "value": c.value_bits,
@@ -57,7 +57,7 @@ def timed(c: CsigConfig) -> Fields:
     """How many edges of each clock have passed since the packet before, and for an agent's values
     the time."""
     time = {"time": c.time_bits} if c.agent else {}
-    return {**asked(c), **time, **{f"passed_{clock}": 2 for clock in range(c.clocks)}}
+    return {**asked(c), **time, **{f"passed_{clock}": 2 for clock in range(c.window_clocks)}}
 
 
 def chosen(c: CsigConfig) -> Fields:
@@ -65,15 +65,17 @@ def chosen(c: CsigConfig) -> Fields:
     `written` one; `bank` says which of the port's tables are valid."""
     gone = ("time", "known", "discarded", "tagged")
     rest = {name: bits for name, bits in timed(c).items() if name not in gone}
-    agent = {"by_agent": 1, "written": c.value_bits} if c.agent else {}
-    return {**rest, "update": 1, "bank": 1, "stripped": 1, "unknown": 1, "stale": 1, **agent}
+    native = {"bank": 1} if c.native else {}
+    agent = {"written": c.value_bits} if c.agent else {}
+    both = {"by_agent": 1} if c.native and c.agent else {}
+    return {**rest, "update": 1, "stripped": 1, "unknown": 1, "stale": 1, **native, **agent, **both}
 
 
 def measured(c: CsigConfig) -> Fields:
     """What the signal is about has been measured."""
-    gone = ("bytes", "other", *(f"passed_{clock}" for clock in range(c.clocks)))
+    gone = ("bytes", "other", *(f"passed_{clock}" for clock in range(c.window_clocks)))
     rest = {name: bits for name, bits in chosen(c).items() if name not in gone}
-    return {**rest, "measure": c.measure_bits}
+    return {**rest, **({"measure": c.measure_bits} if c.native else {})}
 
 
 def coded(c: CsigConfig) -> Fields:
@@ -137,4 +139,16 @@ def agent_write(c: CsigConfig) -> Fields:
         **values,
         **there,
         "until": c.time_bits,
+    }
+
+
+def agent_use(c: CsigConfig) -> Fields:
+    """Fields of m_agent_tdata: whose value for which signal a packet asks for, whether one has been
+    `written` since the reset, until when it holds, and the packet's time."""
+    return {
+        "port": max(c.port_bits, 1),
+        "signal": 2,
+        "written": 1,
+        "until": c.time_bits,
+        "time": c.time_bits,
     }

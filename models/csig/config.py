@@ -34,7 +34,7 @@ class CsigConfig:
     """`native`: values are measured here. `agent`: software writes them. `both`: chosen per port
     and signal at run time."""
     clocks: int = 1
-    """Different window lengths at one time, 1 to 8."""
+    """Different window lengths at one time, 1 to 8; of no meaning where nothing is measured."""
     longest_window_ns: int = 131_071
     """Longest window, ns, 100 to 2**20 - 1: it sets the width of a window's bits."""
     time_bits: int = 32
@@ -93,6 +93,11 @@ class CsigConfig:
     def agent(self) -> bool:
         """Whether software may write values."""
         return self.sources != "native"
+
+    @property
+    def window_clocks(self) -> int:
+        """Clocks that the hardware has: none where software writes all values."""
+        return self.clocks if self.native else 0
 
     @property
     def value_bits(self) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.csig.agent import AgentTable
+from models.csig.agent import AgentTable, Use
 from models.csig.config import CsigConfig
 from models.csig.lookup import look_up
 from models.csig.meter import Meter
@@ -42,6 +42,8 @@ class Answer:
     """The tag asks for a type that this hop does not know."""
     stale: bool = False
     """Software should have written a newer value."""
+    use: Use | None = None
+    """Software's value that the tag asked for, None where it asked for none."""
 
 
 class Hop:
@@ -73,13 +75,16 @@ class Hop:
         port, tag = self.ports[packet.port], packet.tag
         available = self.meters[packet.port].packet(packet.time_ns, packet.bytes)
         choice = look_up(self.config, port, self.agent, tag, packet.time_ns)
+        use = None
+        if tag and choice.by_agent:
+            use = self.agent.use(port.id, tag.t, packet.time_ns)
         if tag is None or not choice.update:
             kept = None if choice.stripped else tag
-            return Answer(kept, False, unknown=choice.unknown, stale=choice.stale)
+            return Answer(kept, False, choice.unknown, choice.stale, use)
         signal = BY_NUMBER[tag.t]
         value = choice.written
         if not choice.by_agent:
             value = port.code(tag.format, signal, self.measure(packet, signal, available))
         if value is None or not replaces(tag.t, value, tag.s):
-            return Answer(tag, False)
-        return Answer(tag.replaced(value, port.locator), True)
+            return Answer(tag, False, use=use)
+        return Answer(tag.replaced(value, port.locator), True, use=use)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from models.common.check import bits_for, choice, integer, parse_integer
 from models.common.errors import quoted
 from models.common.sorter import NETWORKS, sorting_network
+from models.ofan.engine import SORTED, Engine
 from models.ofan.order import check_permutation, default_permutation
 
 LOOKUPS = ("none", "table", "aligned")
@@ -49,6 +50,8 @@ class OfanConfig:
     """Address bits below the prefix that the lookup reads, 0 to 32."""
     skip_own: bool = False
     """Whether destination numbers leave out the switch's own (aggregation switches: its pod)."""
+    engine: Engine = SORTED
+    """How packets meet their pointers; the paper's pipeline unless another one is chosen."""
 
     def __post_init__(self) -> None:
         integer("lanes", self.lanes, 1, 64)
@@ -75,6 +78,9 @@ class OfanConfig:
         if not isinstance(self.skip_own, bool):
             raise TypeError(f"skip_own must be True or False, not {self.skip_own!r}")
         sorting_network(self.network, self.lanes_per_pipe)  # "best" exists for some sizes only
+        if not isinstance(self.engine, Engine):
+            raise TypeError(f"engine must be an Engine, not {self.engine!r}")
+        self.engine.check_lanes(self.lanes_per_pipe)
 
     @property
     def lanes_per_pipe(self) -> int:
@@ -182,6 +188,11 @@ PRESETS: dict[str, OfanConfig] = {
     "pofan4-k64": edge(64, pipe_lanes=4),
     "pofan1-k64": edge(64, pipe_lanes=1),
     "pofan4-k16": edge(16, pipe_lanes=4),
+    "edge-k64-queued": edge(64, engine=Engine(kind="queued-banked")),
+    "edge-k64-matched": edge(64, engine=Engine(kind="matched-banked", depth=4)),
+    "edge-k64-banked": edge(64, engine=Engine(kind="sorted-banked", banks=32, depth=4)),
+    "edge-k12-queued": edge(12, engine=Engine(kind="queued-banked", banks=4)),
+    "pofan4-k64-queued": edge(64, pipe_lanes=4, engine=Engine(kind="queued-banked", banks=8)),
 }
 """Named configurations: the rows of every table. Radix k gives w = k/2 lanes and uplinks."""
 

@@ -109,6 +109,8 @@ class Clock(wiring.Component):
     """Tells each packet how many window edges have passed since the one before. Latency 1 cycle;
     throughput one packet a cycle while time crosses at most one edge in 3 cycles.
 
+    Where software writes all values there are no windows, and packets are only told the time.
+
     Args:
         config: a `CsigConfig`.
 
@@ -128,8 +130,8 @@ class Clock(wiring.Component):
                 "i": In(stream.Signature(data.StructLayout(asked(c)))),
                 "o": Out(stream.Signature(data.StructLayout(timed(c)))),
                 "now": In(c.time_bits),
-                **{f"window_{clock}": In(WINDOW_BITS) for clock in range(c.clocks)},
-                "load": In(c.clocks),
+                **{f"window_{clock}": In(WINDOW_BITS) for clock in range(c.window_clocks)},
+                "load": In(c.window_clocks),
                 "load_edge": In(unsigned(edge_bits(c))),
             }
         )
@@ -137,12 +139,13 @@ class Clock(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self.config
-        settled = Signal(c.clocks)
-        stages = Stages(m, self.i, self.o, depth=1, enabled=settled.all())
+        settled = Signal(c.window_clocks)
+        enabled = settled.all() if c.native else 1
+        stages = Stages(m, self.i, self.o, depth=1, enabled=enabled)
         stages.carry(self.i, self.o)
         if c.agent:
             m.d.comb += self.o.p.time.eq(stages.register(self.now, "time"))
-        for clock in range(c.clocks):
+        for clock in range(c.window_clocks):
             m.submodules[f"edge_{clock}"] = edge = Edge(edge_bits(c))
             m.d.comb += [
                 edge.window.eq(getattr(self, f"window_{clock}")),

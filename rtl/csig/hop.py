@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out, connect
 
 from models.csig.beat import (
     FLAGS,
+    agent_use,
     agent_write,
     asked,
     count_answer,
@@ -44,7 +45,7 @@ class Hop(wiring.Component):
     s_axis ─┬─ fields ─► clock ─► lookup ─► meter ─► quantize ─► replace ─┬─► tally ─► m_axis
     s_time  └─ tag ────► queue ───────────────────────────────────────────┘     └────► m_count
                            ▲         ▲        ▲         ▲           ▲       s_count ─┘
-                         s_table (edge, record, capacity, tables, locator), s_agent
+                         s_table (edge, record, capacity, tables, locator), s_agent, m_agent
     ```
 
     Args:
@@ -56,6 +57,8 @@ class Hop(wiring.Component):
         m_axis_tdata (out): the tag, and above it `beat.FLAGS`; m_axis_tvalid, m_axis_tready.
         s_table_tdata (in, `beat.table_write`), _tvalid, _tready: tables, records, edges.
         s_agent_tdata (in, `beat.agent_write`), _tvalid, _tready: values that software measured.
+        m_agent_tdata (out, `beat.agent_use`), m_agent_tvalid (out): packets that ask for one, each
+        for one cycle, in order; nobody has to be ready for them.
         s_count_tdata (in, `beat.count_read`), _tvalid, _tready; m_count_tdata (out,
         `beat.count_answer`), _tvalid, _tready: counters of a port.
         set_window_N (in, 24): length of the windows of clock N, ns, held still.
@@ -89,8 +92,10 @@ class Hop(wiring.Component):
                 f"{name}_tvalid": flow(1),
                 f"{name}_tready": back(1),
             }
+        if c.agent:
+            ports |= {"m_agent_tdata": Out(sum(agent_use(c).values())), "m_agent_tvalid": Out(1)}
         ports["s_time"] = In(c.time_bits)
-        ports |= {f"set_window_{clock}": In(WINDOW_BITS) for clock in range(c.clocks)}
+        ports |= {f"set_window_{clock}": In(WINDOW_BITS) for clock in range(c.window_clocks)}
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
@@ -113,22 +118,21 @@ class Hop(wiring.Component):
         m.submodules.read_tag = read = ReadTag(c)
         m.submodules.tags = self._queue = queue = tag_queue(c, self.latency)
         delays = Cat(signal.measure == "delay" for signal in SIGNALS)
+        fields = {
+            **{name: getattr(read, name) for name in read.signature.members},
+            **{name: given[name] for name in ("port", "bytes")},
+            "other": Mux(delays.bit_select(read.signal, 1), given.delay, given.queue),
+        }
         m.d.comb += [
             read.tag.eq(given.tag),
             self.s_axis_tready.eq(clock.ready),
             clock.valid.eq(self.s_axis_tvalid),
             self.blocks["clock"].now.eq(self.s_time),
-            clock.p.other.eq(Mux(delays.bit_select(read.signal, 1), given.delay, given.queue)),
-            *(clock.p[name].eq(given[name]) for name in ("port", "bytes")),
-            *(
-                clock.p[name].eq(getattr(read, name))
-                for name in asked(c)
-                if name in read.signature.members
-            ),
+            *(clock.p[name].eq(fields[name]) for name in asked(c)),
             queue.w_data.eq(Cat(given.tag, read.wide)),
             queue.w_en.eq(self.s_axis_tvalid & clock.ready),
         ]
-        for number in range(c.clocks):
+        for number in range(c.window_clocks):
             setting = getattr(self, f"set_window_{number}")
             m.d.comb += getattr(self.blocks["clock"], f"window_{number}").eq(setting)
 
@@ -173,7 +177,6 @@ class Hop(wiring.Component):
             quantize.write.payload.eq(given),
             quantize.write.valid.eq(valid & table),
             self.s_table_tready.eq(Mux(table, quantize.write.ready, 1)),
-            lookup.bank.eq(quantize.bank),
             Value.cast(lookup.record).eq(given.value),
             lookup.record_port.eq(given.port),
             lookup.record_write.eq(valid & at_once[RECORD]),
@@ -186,11 +189,15 @@ class Hop(wiring.Component):
             meter.capacity_write.eq(valid & at_once[CAPACITY]),
             clock.load_edge.eq(given.value),
         ]
-        with m.If(valid & at_once[EDGE]):
-            m.d.comb += clock.load.bit_select(given.index, 1).eq(1)
+        if c.native:
+            m.d.comb += lookup.bank.eq(quantize.bank)
+            with m.If(valid & at_once[EDGE]):
+                m.d.comb += clock.load.bit_select(given.index, 1).eq(1)
         if c.agent:
             m.d.comb += [
                 Value.cast(lookup.agent).eq(self.s_agent_tdata),
                 lookup.agent_write.eq(self.s_agent_tvalid),
                 self.s_agent_tready.eq(1),
+                self.m_agent_tdata.eq(Value.cast(lookup.use)),
+                self.m_agent_tvalid.eq(lookup.used),
             ]

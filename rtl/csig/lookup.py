@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from models.csig.beat import agent_write, chosen, timed
+from models.csig.beat import agent_use, agent_write, chosen, timed
 from models.csig.config import CsigConfig
 from models.csig.port import ACTIONS
 from rtl.common.stage import Stages
@@ -39,8 +39,10 @@ class Lookup(wiring.Component):
     Ports:
         i (stream of `beat.timed`), o (stream of `beat.chosen`).
         record, record_port, record_write (in): a port's record and where it goes.
-        bank (in, one bit a port): which of its tables are valid.
+        bank (in, one bit a port): which of its tables are valid; only where values are measured.
         agent (in, `beat.agent_write`), agent_write (in): an agent's entry.
+        use (out, `beat.agent_use`), used (out): a packet asks for an agent's entry; 1 for the one
+        cycle in which it comes to `o`, whether or not it is taken there.
     """
 
     def __init__(self, config: CsigConfig) -> None:
@@ -52,10 +54,12 @@ class Lookup(wiring.Component):
             "record": In(record_layout()),
             "record_port": In(max(1, c.port_bits)),
             "record_write": In(1),
-            "bank": In(c.ports),
         }
+        if c.native:
+            ports["bank"] = In(c.ports)
         if c.agent:
             ports |= {"agent": In(data.StructLayout(agent_write(c))), "agent_write": In(1)}
+            ports |= {"use": Out(data.StructLayout(agent_use(c))), "used": Out(1)}
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
@@ -85,10 +89,11 @@ class Lookup(wiring.Component):
         discarded = here.discarded & (not c.update_discarded)
         m.d.comb += [
             asks.eq(mine & here.known & ~discarded & (record.action == UPDATE)),
-            o.p.bank.eq(self.bank.bit_select(here.port, 1)),
             o.p.stripped.eq(mine & (record.action == STRIP)),
             o.p.unknown.eq(mine & ~here.known & (record.action == UPDATE)),
         ]
+        if c.native:
+            m.d.comb += o.p.bank.eq(self.bank.bit_select(here.port, 1))
         measures = Mux(here.wide, record.wide, record.compact).bit_select(here.signal, 1)
         there: Value = measures
         if c.agent:
@@ -98,15 +103,25 @@ class Lookup(wiring.Component):
                 for signal, ports in enumerate(heard):
                     with m.If(self.agent.signal == signal):
                         m.d.sync += ports.eq(ports | (Const(1) << self.agent.port))
-            by_agent = record.agent.bit_select(here.signal, 1) | (not c.native)
+            by_agent: Value = Const(1)
+            if c.native:
+                by_agent = record.agent.bit_select(here.signal, 1)
+                m.d.comb += o.p.by_agent.eq(by_agent)
             of_port = Cat(ports.bit_select(i.p.port, 1) for ports in heard)
             written = stages.register(of_port.bit_select(i.p.signal, 1), "written")
             fresh = written & (here.time <= entry.until)
             there = Mux(by_agent, self._of_format(entry, "there") & fresh, measures)
+            came = Signal()
+            m.d.sync += came.eq(stages.accept)
             m.d.comb += [
-                o.p.by_agent.eq(by_agent),
                 o.p.written.eq(self._of_format(entry, "value")),
                 o.p.stale.eq(asks & by_agent & ~fresh),
+                self.used.eq(came & asks & by_agent),
+                self.use.port.eq(here.port),
+                self.use.signal.eq(here.signal),
+                self.use.written.eq(written),
+                self.use.until.eq(entry.until),
+                self.use.time.eq(here.time),
             ]
         m.d.comb += o.p.update.eq(asks & there)
         return m

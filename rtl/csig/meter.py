@@ -59,13 +59,13 @@ class Spend(wiring.Component):
 
 
 class Meter(wiring.Component):
-    """Measures a port's available bandwidth, and picks what the signal is about. Latency 2 cycles;
-    throughput one packet a cycle, also for one port every cycle.
+    """Measures a port's available bandwidth, and picks what the signal is about. Latency 2 cycles,
+    none where software writes all values; throughput one packet a cycle, also for one port every
+    cycle.
 
     A packet sees what the window before its own had left of C·t, all of it if that one was idle.
     Every port's age (present, closed, older) moves on at each edge of its clock, so that nothing
-    has to be visited when a window ends. Where software writes all values nothing is measured, and
-    the measure is 0.
+    has to be visited when a window ends. Where software writes all values nothing is measured.
 
     Args:
         config: a `CsigConfig`.
@@ -78,7 +78,7 @@ class Meter(wiring.Component):
 
     def __init__(self, config: CsigConfig) -> None:
         c = self.config = config
-        self.latency = 2
+        self.latency = 2 if c.native else 0
         super().__init__(
             {
                 "i": In(stream.Signature(data.StructLayout(chosen(c)))),
@@ -94,7 +94,7 @@ class Meter(wiring.Component):
         m = Module()
         c, i, o = self.config, self.i, self.o
         if not c.native:
-            Stages(m, i, o, depth=2).carry(i, o)
+            Stages(m, i, o, depth=0).carry(i, o)
             return m
         layout = data.StructLayout({"left": c.available_bits, "closed": c.available_bits})
         file = Rewrite(m, layout, c.ports, 0, "windows") if c.ports > 1 else None

@@ -28,8 +28,8 @@ def scale_layout() -> data.StructLayout:
 
 
 class Quantize(wiring.Component):
-    """Turns a measure into a code. Latency 4 cycles, 6 with wide tags; throughput one packet a
-    cycle.
+    """Turns a measure into a code. Latency 4 cycles, 6 with wide tags, none where software writes
+    all values; throughput one packet a cycle.
 
     ```
     compact   ≥ word 1? ─► ≥ word 2 or 3? two more below ─► the same, 8 rows ─► code of the range
@@ -48,18 +48,18 @@ class Quantize(wiring.Component):
     Ports:
         i (stream of `beat.measured`), o (stream of `beat.coded`).
         write (stream of `beat.table_write`): thresholds, codes, scales, swaps.
-        bank (out, one bit a port): which tables are valid.
+        bank (out, one bit a port): which tables are valid; only where there are some.
     """
 
     def __init__(self, config: CsigConfig) -> None:
         c = self.config = config
-        self.latency = 6 if "wide" in c.formats else 4
+        self.latency = (6 if "wide" in c.formats else 4) if c.native else 0
         super().__init__(
             {
                 "i": In(stream.Signature(data.StructLayout(measured(c)))),
                 "o": Out(stream.Signature(data.StructLayout(coded(c)))),
                 "write": In(stream.Signature(data.StructLayout(table_write(c)))),
-                "bank": Out(c.ports),
+                **({"bank": Out(c.ports)} if c.native else {}),
             }
         )
 
@@ -68,6 +68,9 @@ class Quantize(wiring.Component):
         c, i, o = self.config, self.i, self.o
         stages = Stages(m, i, o, depth=self.latency)
         stages.carry(i, o)
+        if not c.native:
+            m.d.comb += [o.p.code.eq(i.p.written), self.write.ready.eq(1)]
+            return m
 
         waiting = Signal(range(self.latency + AHEAD + 1))
         written = self.write.p
@@ -86,15 +89,12 @@ class Quantize(wiring.Component):
         into = Cat(~self.bank.bit_select(written.port, 1), written.signal, written.port)
 
         makers = {"compact": self._compact, "wide": self._wide}
-        formats = c.formats if c.native else ()
-        codes = [makers[format](m, stages, done, into) for format in formats]
-        if len(codes) == 2:
-            codes = [Mux(self._later(stages, i.p.wide), codes[1], codes[0])]
+        code, *more = [makers[format](m, stages, done, into) for format in c.formats]
+        if more:
+            code = Mux(self._later(stages, i.p.wide), more[0], code)
         if c.agent:
-            codes.append(self._later(stages, i.p.written))
-        code = codes[0]
-        if len(codes) == 2:
-            code = Mux(self._later(stages, i.p.by_agent), codes[1], codes[0])
+            written_code = self._later(stages, i.p.written)
+            code = Mux(self._later(stages, i.p.by_agent), written_code, code)
         m.d.comb += o.p.code.eq(code)
         return m
 

@@ -6,8 +6,8 @@ just before the rising edge, where the handshakes are decided.
 ```
 feed  ──► Source s_axis, s_time ─┐       ┌► m_axis ─► compare with Reference, in order,
 write ──► Source s_table         ├► hop ─┤            at the cycle they are due
-agent ──► Source s_agent         │       └► m_count ─► the same
-read  ──► Source s_count ────────┘
+agent ──► Source s_agent         │       ├► m_agent ─► the same, when the packet's answer comes
+read  ──► Source s_count ────────┘       └► m_count ─► compare with Reference
 ```
 
 Time is the bench's: it moves on by `tick` ns in every cycle, by an offer's `advance` when that is
@@ -66,8 +66,8 @@ class HopBench(HopJudge):
         """Whether software sets edges to multiples of the windows; if not, anywhere."""
         self._half = Timer(HALF, "ns")
         self.pause()
-        for clock, length in enumerate(lengths):
-            getattr(dut, f"set_window_{clock}").value = length
+        for clock in range(config.window_clocks):
+            getattr(dut, f"set_window_{clock}").value = lengths[clock]
         dut.m_axis_tready.value = dut.m_count_tready.value = 0
         dut.rst.value = 1
 
@@ -105,8 +105,12 @@ class HopBench(HopJudge):
         self.sources["s_table"].queue.extend((place, Word(word, port)) for word in words)
 
     def leap(self, advance: int = 0) -> None:
-        """Queue words that set all clocks' edges, time leaping with the first."""
-        beats = [Leap(clock, 0 if clock else advance) for clock in range(self.config.clocks)]
+        """Queue words that set all clocks' edges, time leaping with the first; where there are no
+        clocks, it leaps at once."""
+        clocks = range(self.config.window_clocks)
+        if not clocks:
+            self.now += advance
+        beats = [Leap(clock, 0 if clock else advance) for clock in clocks]
         self.sources["s_table"].queue.extend((self.taken, beat) for beat in beats)
 
     def queue(self, stream: str, beats: Iterable[tuple[int, Any]]) -> None:

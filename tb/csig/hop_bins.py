@@ -142,16 +142,20 @@ def _counts(c: CsigConfig) -> Rows:
 
 
 def _clock(c: CsigConfig) -> Rows:
-    yield "edge loaded in mid-traffic", "software sets an edge with packets inside", True
-    yield "packet offered at a load", "it waits", True
-    yield "edges hold a packet", "time passes more edges than a clock can take", True
-    yield "edges pass during a stall", "and m_axis stalls meanwhile", True
-    yield "time leaps over windows", "two edges and more by itself, and packets wait", True
-    yield "time leaps far", "2^20 windows and more, and software sets the edges", True
     yield "time wraps around", "s_time begins at 0 again", c.time_bits <= 40
-    yield "edges wrap around", "the low bits that edges live in begin at 0 again", True
-    yield "edges of several clocks at once", "time passes two clocks' in one cycle", c.clocks > 1
-    yield "edges at full rate", "one every 3 cycles, as fast as one clock can count", True
+    several = c.window_clocks > 1
+    yield "edges of several clocks at once", "time passes two clocks' in one cycle", several
+    for name, meaning in (
+        ("edge loaded in mid-traffic", "software sets an edge with packets inside"),
+        ("packet offered at a load", "it waits"),
+        ("edges hold a packet", "time passes more edges than a clock can take"),
+        ("edges pass during a stall", "and m_axis stalls meanwhile"),
+        ("time leaps over windows", "two edges and more by itself, and packets wait"),
+        ("time leaps far", "2^20 windows and more, and software sets the edges"),
+        ("edges wrap around", "the low bits that edges live in begin at 0 again"),
+        ("edges at full rate", "one every 3 cycles, as fast as one clock can count"),
+    ):
+        yield name, meaning, c.native
 
 
 def _resets(c: CsigConfig) -> Rows:

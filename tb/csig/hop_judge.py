@@ -10,8 +10,8 @@ from collections import deque
 from dataclasses import replace
 from typing import Any
 
-from models.csig.agent import Entry
-from models.csig.beat import count_answer
+from models.csig.agent import Entry, Use
+from models.csig.beat import agent_use, count_answer
 from models.csig.config import CsigConfig
 from models.csig.hop import Answer, Packet
 from models.csig.tables import SWAP
@@ -68,6 +68,8 @@ class HopJudge:
             edges.load(self.cycle, self.now, edges.window_ns)
         self.expected: deque[Expected] = deque()
         """Packets inside the hop."""
+        self.shown: deque[dict[str, int]] = deque()
+        """What m_agent has shown of packets inside."""
         self.asked: Expected | None = None
         """The reading under way: its port, whether to clear, and packets that had left."""
         self._held: int | None = None  # the answer that waited in the last cycle
@@ -109,6 +111,7 @@ class HopJudge:
         held, in_flight, busy = timing.held(), len(self.expected), self.asked is not None
         timing.watch(any(taken.values()) or (m_valid and m_ready) or held > 0)
         left = len(self.model.served)
+        self._uses()
         self._answer(m_valid, m_ready)
         self._counters(done, fetching)
         if held:
@@ -153,6 +156,12 @@ class HopJudge:
         if wanted["s_axis"] and s_ready:
             self._accept()
 
+    def _uses(self) -> None:
+        assert self.expected or not self.shown, f"cycle {self.cycle}: m_agent showed {self.shown}"
+        if self.config.agent and self.dut.m_agent_tvalid.value:
+            data, _ = sample(self.dut.m_agent_tdata)
+            self.shown.append(unpacked(agent_use(self.config), data))
+
     def _answer(self, m_valid: bool, m_ready: bool) -> None:
         where = f"cycle {self.cycle}: answer {len(self.model.served)}"
         if not m_valid:
@@ -181,13 +190,18 @@ class HopJudge:
     def _judge(self, where: str, inside: Inside, data: int) -> Answer:
         """Return what became of a packet, by the bits that came out."""
         model = self.model
-        if not inside.sure:
-            for answer in model.answers(inside):
-                if model.tdata(inside, answer) == data:
-                    return answer
+        shown = self.shown[0] if self.shown else {}
         answer = model.last(inside)
+        if not inside.sure:
+            for other in model.answers(inside):
+                if model.tdata(inside, other) == data and use_fits(other.use, shown):
+                    answer = other
+                    break
         want = model.tdata(inside, answer)
         assert data == want, f"{where}: {difference(self.config, data, want)}; {inside}; {answer}"
+        assert use_fits(answer.use, shown), f"{where}: m_agent showed {shown}, not {answer.use}"
+        if answer.use:
+            self.shown.popleft()
         return answer
 
     def _counters(self, done: bool, fetching: bool) -> None:
@@ -246,3 +260,14 @@ class HopJudge:
         inside = self.model.enter(replace(given, time_ns=self.raw), bits, self.now)
         self.coverage.entered(self.cycle, disturbed, self.now, self.model, inside)
         self.expected.append(self.timing.expect(inside))
+
+
+def use_fits(use: Use | None, shown: dict[str, int]) -> bool:
+    """Return whether m_agent has shown what a packet asked for, if it asked."""
+    if use is None:
+        return True
+    fields = {"port": use.port, "signal": use.signal, "time": use.time_ns}
+    fields["written"] = use.until_ns is not None
+    if use.until_ns is not None:
+        fields["until"] = use.until_ns
+    return shown.items() >= fields.items()

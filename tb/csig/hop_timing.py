@@ -63,12 +63,12 @@ class HopTiming(Timing):
 
     def __init__(self, config: CsigConfig, latency: int, start: int, lengths: list[int]) -> None:
         super().__init__(latency, start, max(2, config.ports))
-        self.edges = [Edges(config, length) for length in lengths]
+        self.edges = [Edges(config, length) for length in lengths[: config.window_clocks]]
         self._swap: tuple[int, int] | None = None
 
     def held(self) -> int:
         """Return for how many cycles edges hold a packet that is offered now."""
-        return max(edges.held(self.cycle) for edges in self.edges)
+        return max((edges.held(self.cycle) for edges in self.edges), default=0)
 
     def swapped(self) -> None:
         """Tables are swapped in this cycle."""

@@ -5,6 +5,7 @@
 // of s_table_tdata, s_agent_tdata and m_count_tdata, as macros. What depends on whether a port is
 // there is written by the caller behind this text: `put_window`, `put_agent`.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -59,8 +60,8 @@ struct Replay {
     VerilatedContext context;
     Vtop top{&context};
     int64_t cycles = 0;
-    int64_t windows[CLOCKS];
-    int64_t edges[CLOCKS];  // next edge of each clock, as the last packet left it
+    std::array<int64_t, CLOCKS> windows;
+    std::array<int64_t, CLOCKS> edges;  // next edge of each clock, as the last packet left it
 
     // The clock's rising edge; the inputs were settled while it was low.
     inline void tick() {

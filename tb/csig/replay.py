@@ -87,12 +87,14 @@ def _library(config: CsigConfig) -> ctypes.CDLL:
     widths = table_write(c)
     constants |= {
         "AGENT_WORDS": _words(agent_write(c)),
-        "CLOCKS": c.clocks,
+        "CLOCKS": c.window_clocks,
         "LOAD_AFTER": LOAD_AFTER,
         "EDGE_AT": sum(widths.values()) - widths["value"],
         "EDGE_BITS": edge_bits(c),
     }
-    cases = "".join(f" case {n}: top.set_window_{n} = length; break;" for n in range(c.clocks))
+    cases = "".join(
+        f" case {n}: top.set_window_{n} = length; break;" for n in range(c.window_clocks)
+    )
     agent = "return false;"
     if c.agent:
         agent = (
@@ -143,7 +145,8 @@ class Replay:
         windows = [*setup.windows, *[setup.windows[-1]] * (config.clocks - len(setup.windows))]
         self._handle = self._library.replay_open(np.array(windows, np.int64))
         self._answered = 0
-        self._edges = self._table_words(Write(EDGE, 0, 0, n, 0) for n in range(config.clocks))
+        clocks = range(config.window_clocks)
+        self._edges = self._table_words(Write(EDGE, 0, 0, n, 0) for n in clocks)
         self.write(
             word
             for port in setup.ports

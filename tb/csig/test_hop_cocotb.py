@@ -11,6 +11,7 @@ import pytest
 
 from models.csig.beat import (
     FLAGS,
+    agent_use,
     agent_write,
     count_answer,
     count_read,
@@ -164,6 +165,9 @@ FAULTS = {
     17: ("traffic", "s_axis_tready is 0 though nothing holds it|latency"),
     18: ("clock", "tag is|stale is|s_axis_tready is 1 before edges are counted"),
     19: ("clock", "tag is|s_axis_tready is 1 before edges are counted"),
+    20: ("pauses", "m_agent showed"),
+    21: ("pauses", "m_agent showed"),
+    22: ("pauses", "m_agent showed"),
 }
 
 
@@ -181,6 +185,7 @@ def faulty(c: CsigConfig) -> str:
         "M_BITS": tag_bits(c) + len(FLAGS),
         "TABLE_BITS": sum(table_write(c).values()),
         "AGENT_BITS": sum(agent_write(c).values()),
+        "USE_BITS": sum(agent_use(c).values()),
         "READ_BITS": sum(count_read(c).values()),
         "COUNT_BITS": sum(count_answer(c).values()),
     }
