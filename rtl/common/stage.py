@@ -26,17 +26,28 @@ class Stages:
         i, o: the streams of the block, consumer and producer side.
         depth: number of register stages, 0 and up.
         enabled: 1 while the block may take beats; stages behind the input move on meanwhile.
+        stall: 1 while nothing may move, whatever `o` says.
     """
 
-    def __init__(self, m: Module, i: Any, o: Any, *, depth: int, enabled: ValueLike = 1) -> None:
+    def __init__(
+        self,
+        m: Module,
+        i: Any,
+        o: Any,
+        *,
+        depth: int,
+        enabled: ValueLike = 1,
+        stall: Value | None = None,
+    ) -> None:
         self._m = m
         self.advance = Signal()
         self.valid = [Signal(name=f"valid_{stage}") for stage in range(depth)]
         """Whether a beat is in stage 0 … depth-1."""
         self.accept = Signal()
         """A beat enters stage 0 at the next clock edge."""
+        moves = o.ready | ~o.valid
         m.d.comb += [
-            self.advance.eq(o.ready | ~o.valid),
+            self.advance.eq(moves if stall is None else moves & ~stall),
             i.ready.eq(self.advance & Value.cast(enabled)),
             self.accept.eq(i.valid & i.ready),
             o.valid.eq(self.valid[-1] if depth else i.valid & Value.cast(enabled)),

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module
+from amaranth.hdl import Cat, Const, Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from models.ofan.config import OfanConfig
+from rtl.ofan.engine import pointer_engine
 from rtl.ofan.lookup import Lookup, prefix_layout
 from rtl.ofan.masks import write_layout
-from rtl.ofan.pipeline import Pipeline
 
 
 class Switch(wiring.Component):
-    """Ofan, or pOfan, for a whole switch. Fixed latency (`latency` cycles); throughput one batch a
-    cycle. Golden model: `models.ofan.switch`.
+    """Ofan, or pOfan, for a whole switch. With the engine `sorted` a fixed latency (`latency`
+    cycles) and a batch a cycle; with a banked one that latency where no packet waits. Golden model:
+    `models.ofan.switch`.
 
     ```
-                 ┌─► [Lookup] ─► Pipeline 0  (lanes 0 … W-1)  ─┐
-    s_axis ──────┼─► [Lookup] ─► Pipeline 1  (lanes W … 2W-1) ─┼──► m_axis
-                 └─► …                                        ─┘
+                 ┌─► [Lookup] ─► engine 0  (lanes 0 … W-1)  ─┐
+    s_axis ──────┼─► [Lookup] ─► engine 1  (lanes W … 2W-1) ─┼──► m_axis
+                 └─► …                                      ─┘
     s_mask, s_prefix: to every pipe
     ```
 
     Ofan is one pipe of all lanes; pOfan (section 5) has lanes / W pipes with pointers of their own.
-    Pipes see the same handshakes and have the same latency, so they run in step.
+    A batch is taken when every pipe takes it. Pipes of the engine `sorted` run in step; banked ones
+    give their answers when they have them, and stand still together when m_axis does.
 
     Args:
         config: an `OfanConfig`.
@@ -35,7 +37,9 @@ class Switch(wiring.Component):
             bits, size class above it; tkeep[l] says that lane l has a packet.
         m_axis_tdata [lanes·B], m_axis_tkeep [lanes], m_axis_tvalid, m_axis_tready:
             its answers; lane l at bits [l·B +: B], uplink in the low bits, the unroutable flag on
-            top; tkeep as it came in (with a lookup: less the packets that are not northbound).
+            top; tkeep as it came in (with a lookup: less the packets that are not northbound). With
+            a banked engine tkeep says which lanes have an answer in this beat: a batch may leave in
+            several beats, each lane's answers in the order of its packets.
         s_mask_tdata, s_mask_tvalid, s_mask_tready (with `masks` > 0): a change of the valid
             uplinks, laid out as `rtl.ofan.masks.write_layout`. It is in force from the cycle in
             which tvalid rises: batches accepted before that cycle see the old sets, all others
@@ -49,7 +53,7 @@ class Switch(wiring.Component):
 
     def __init__(self, config: OfanConfig) -> None:
         c = self.config = config
-        self.pipelines = [Pipeline(c, pipe) for pipe in range(c.pipes)]
+        self.pipelines = [pointer_engine(c, pipe) for pipe in range(c.pipes)]
         self.lookups = [Lookup(c) for _ in range(c.pipes)] if c.lookup != "none" else []
         self.latency = self.pipelines[0].latency + (self.lookups[0].latency if self.lookups else 0)
         ports = {
@@ -91,11 +95,19 @@ class Switch(wiring.Component):
                 connect(m, head.o, pipeline.i)
             heads.append(head)
             self._lanes(m, number, head.i, pipeline.o)
-            m.d.comb += head.i.valid.eq(self.s_axis_tvalid & ~pending)
-        # The pipes run in step, so the first one's handshakes are everybody's.
+        takes: Value = heads[0].i.ready
+        answers: Value = self.pipelines[0].o.valid
+        offered: Value = self.s_axis_tvalid & ~pending
+        if c.engine.banked and c.pipes > 1:
+            takes = Cat(head.i.ready for head in heads).all()
+            answers = Cat(pipeline.o.valid for pipeline in self.pipelines).any()
+            offered = offered & takes
+            stalled = answers & ~self.m_axis_tready
+            m.d.comb += [pipeline.stall.eq(stalled) for pipeline in self.pipelines]
         m.d.comb += [
-            self.s_axis_tready.eq(heads[0].i.ready & ~pending),
-            self.m_axis_tvalid.eq(self.pipelines[0].o.valid),
+            self.s_axis_tready.eq(takes & ~pending),
+            self.m_axis_tvalid.eq(answers),
+            *(head.i.valid.eq(offered) for head in heads),
         ]
         if c.masks:
             self._write_all(m, "s_mask", [pipeline.write for pipeline in self.pipelines])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.csig.agent import Entry
+from models.csig.agent import Entry, Use
 from models.csig.beat import (
     FLAGS,
     agent_write,
@@ -128,3 +129,14 @@ def difference(c: CsigConfig, got: int, want: int) -> str:
         if ours != theirs:
             said.append(f"{name} is {ours}, not {theirs}")
     return ", ".join(said)
+
+
+def use_fits(use: Use | None, shown: Mapping[str, int]) -> bool:
+    """Return whether m_agent has shown what a packet asked for, if it did."""
+    if use is None:
+        return True
+    fields = {"port": use.port, "signal": use.signal, "time": use.time_ns}
+    fields["written"] = use.until_ns is not None
+    if use.until_ns is not None:
+        fields["until"] = use.until_ns
+    return shown.items() >= fields.items()

@@ -10,14 +10,14 @@ from collections import deque
 from dataclasses import replace
 from typing import Any
 
-from models.csig.agent import Entry, Use
+from models.csig.agent import Entry
 from models.csig.beat import agent_use, count_answer
 from models.csig.config import CsigConfig
 from models.csig.hop import Answer, Packet
 from models.csig.tables import SWAP
 from models.csig.tag import Tag
 from tb.beats import unpacked
-from tb.csig.hop_beats import Leap, Read, Spoken, Word, difference
+from tb.csig.hop_beats import Leap, Read, Spoken, Word, difference, use_fits
 from tb.csig.hop_coverage import HopCoverage
 from tb.csig.hop_cycle import Cycle
 from tb.csig.hop_reference import Inside, Reference
@@ -260,14 +260,3 @@ class HopJudge:
         inside = self.model.enter(replace(given, time_ns=self.raw), bits, self.now)
         self.coverage.entered(self.cycle, disturbed, self.now, self.model, inside)
         self.expected.append(self.timing.expect(inside))
-
-
-def use_fits(use: Use | None, shown: dict[str, int]) -> bool:
-    """Return whether m_agent has shown what a packet asked for, if it asked."""
-    if use is None:
-        return True
-    fields = {"port": use.port, "signal": use.signal, "time": use.time_ns}
-    fields["written"] = use.until_ns is not None
-    if use.until_ns is not None:
-        fields["until"] = use.until_ns
-    return shown.items() >= fields.items()

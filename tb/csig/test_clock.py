@@ -17,24 +17,24 @@ from models.csig.config import CsigConfig
 from rtl.csig.clock import Clock, edge_bits
 from tb.csig.blocks import configs
 
-WINDOWS = (100, 730)
+WINDOWS = (100, 730, 331)
 
 
 def simulate(
     config: CsigConfig, packets: list[int], seed: int, load: int | None = None, stall: float = 0.2
 ) -> tuple[list[list[int]], list[int]]:
-    """Offer a packet at each of the times in `packets`, which may also be late; return the edges
-    passed that each answer tells, for each clock, and the times at which packets were taken."""
+    """Offer a packet at each of the times in `packets`; return the edges passed that each answer
+    tells, for each clock, and the times that they tell where there are agents."""
     dut = Clock(config)
     top = Module()
     top.submodules.dut = dut
     rng = random.Random(seed)
     answers: list[list[int]] = []
-    taken: list[int] = []
+    told: list[int] = []
 
     async def bench(ctx: Any) -> None:
         now = load if load is not None else 0
-        for n in range(config.clocks):
+        for n in range(config.window_clocks):
             ctx.set(getattr(dut, f"window_{n}"), WINDOWS[n])
         if load is not None:
             ctx.set(dut.now, load % (1 << config.time_bits))
@@ -56,21 +56,23 @@ def simulate(
             ctx.set(dut.i.valid, offered)
             ready = rng.random() >= stall
             ctx.set(dut.o.ready, ready)
-            passed = [dut.o.p[f"passed_{n}"] for n in range(config.clocks)]
+            passed = [dut.o.p[f"passed_{n}"] for n in range(config.window_clocks)]
+            time = [dut.o.p.time] if config.agent else []
             _, _, accepted, valid, *found = await ctx.tick().sample(
-                dut.i.ready, dut.o.valid, *passed
+                dut.i.ready, dut.o.valid, *passed, *time
             )
             if offered and accepted:
-                taken.append(queue.pop(0))
+                queue.pop(0)
             if valid and ready:
-                answers.append(list(found))
+                answers.append(list(found[: len(passed)]))
+                told.extend(found[len(passed) :])
 
     simulator = Simulator(top)
     simulator.add_clock(1e-9)
     simulator.add_testbench(bench)
     simulator.run()
     assert len(answers) == len(packets), "stuck"
-    return answers, taken
+    return answers, told
 
 
 def times(count: int, seed: int, start: int) -> list[int]:
@@ -82,7 +84,7 @@ def times(count: int, seed: int, start: int) -> list[int]:
 
 
 def wanted(config: CsigConfig, packets: list[int], first: int) -> list[list[int]]:
-    clocks = [Model(window) for window in WINDOWS[: config.clocks]]
+    clocks = [Model(window) for window in WINDOWS[: config.window_clocks]]
     for clock in clocks:
         clock.packet(first)
     return [[clock.packet(time) for clock in clocks] for time in packets]
@@ -92,8 +94,9 @@ def wanted(config: CsigConfig, packets: list[int], first: int) -> list[list[int]
 @given(config=configs(), seed=st.integers(0, 2**16))
 def test_edges_between_packets(config: CsigConfig, seed: int) -> None:
     packets = times(60, seed, 5)
-    answers, _ = simulate(config, packets, seed)
+    answers, told = simulate(config, packets, seed)
     assert answers == wanted(config, packets, 0)
+    assert told == (packets if config.agent else [])
 
 
 @pytest.mark.parametrize("start", [2**32 - 700, 2**33 - 250, 2**40])

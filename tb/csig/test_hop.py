@@ -56,16 +56,25 @@ def test_widths_of_ports(name: str) -> None:
     assert ports.pop("s_table_tdata") == sum(table_write(c).values())
     assert ports.pop("s_count_tdata") == max(1, c.port_bits) + 1
     assert ports.pop("m_count_tdata") == max(1, c.port_bits) + 5 * 32
-    assert (ports.pop("s_time"), ports.pop("set_window_0")) == (32, 24)
+    assert (ports.pop("s_time"), ports.pop("set_window_0", None)) == (32, 24 if c.native else None)
     values = 25 if len(c.formats) == 2 else 5 if "compact" in c.formats else 20
     agent = max(1, c.port_bits) + 2 + values + len(c.formats) + 32
     assert ports.pop("s_agent_tdata", None) == (agent if c.agent else None)
+    use = max(1, c.port_bits) + 2 + 1 + 2 * 32
+    assert ports.pop("m_agent_tdata", None) == (use if c.agent else None)
     assert all(bits == 1 for bits in ports.values())
 
 
-@pytest.mark.parametrize(("formats", "latency"), [(("compact",), 11), (("compact", "wide"), 13)])
-def test_latency(formats: tuple[str, ...], latency: int) -> None:
-    assert Hop(CsigConfig(formats=formats)).latency == latency
+@pytest.mark.parametrize(
+    ("formats", "sources", "latency"),
+    [
+        (("compact",), "native", 11),
+        (("compact", "wide"), "both", 13),
+        (("compact", "wide"), "agent", 5),
+    ],
+)
+def test_latency(formats: tuple[str, ...], sources: str, latency: int) -> None:
+    assert Hop(CsigConfig(formats=formats, sources=sources)).latency == latency
 
 
 def tagged(format: str, t: int, s: int) -> Tag:

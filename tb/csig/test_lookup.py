@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from amaranth.hdl import Module, Signal
+from amaranth.sim import Simulator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.csig.agent import AgentTable, Entry
+from models.csig.agent import AgentTable, Entry, Use
 from models.csig.beat import agent_write, timed
 from models.csig.config import CsigConfig
 from models.csig.lookup import look_up
@@ -20,8 +21,9 @@ from models.csig.signals import SIGNALS
 from models.csig.tables import record
 from models.csig.tag import Tag, width
 from rtl.csig.lookup import Lookup
-from tb.bench import ANY
+from tb.bench import ANY, CLOCK, bits_of
 from tb.csig.blocks import Beat, beats, configs, held
+from tb.csig.hop_beats import use_fits
 
 LATEST = 1 << 20
 
@@ -49,6 +51,16 @@ def drawn_entries(config: CsigConfig, rng: random.Random) -> dict[tuple[int, int
         for signal in SIGNALS
         if rng.random() < 0.8
     }
+
+
+def tag_of(config: CsigConfig, beat: Beat) -> Tag | None:
+    """Return a tag that asks what a beat does."""
+    if not beat["tagged"]:
+        return None
+    format = "wide" if beat["wide"] else "compact"
+    d = beat["discarded"] if width(format, config.layout, "d") else 0
+    t = beat["signal"] if beat["known"] else 5
+    return Tag(format=format, layout=config.layout, t=t, s=0, lm=0, d=d)
 
 
 def set_up(dut: Lookup, ports: list[Port], entries: dict[tuple[int, int], Entry]) -> Any:
@@ -99,17 +111,13 @@ def test_hardware(config: CsigConfig, missing: bool, seed: int) -> None:
     bank = rng.getrandbits(config.ports)
 
     def judge(beat: Beat) -> dict[str, Any]:
-        tag = None
-        if beat["tagged"]:
-            format = "wide" if beat["wide"] else "compact"
-            d = beat["discarded"] if width(format, config.layout, "d") else 0
-            t = beat["signal"] if beat["known"] else 5
-            tag = Tag(format=format, layout=config.layout, t=t, s=0, lm=0, d=d)
+        tag = tag_of(config, beat)
         found = look_up(config, by_number.get(beat["port"]), agents, tag, beat.get("time", 0))
         flags = {name: getattr(found, name) for name in ("update", "stripped", "unknown", "stale")}
         answer: dict[str, Any] = {**flags, "bank": bank >> beat["port"] & 1}
         if found.update:
-            return {**answer, "by_agent": found.by_agent, "written": found.written or ANY}
+            written = ANY if found.written is None else found.written
+            return {**answer, "by_agent": found.by_agent, "written": written}
         return {**answer, "by_agent": ANY, "written": ANY}
 
     traffic = []
@@ -125,7 +133,7 @@ def test_hardware(config: CsigConfig, missing: bool, seed: int) -> None:
         traffic.append(made)
     dut = Lookup(config)
     wait = max(config.ports, len(entries)) + 4
-    inputs = [(dut.bank, bank)]
+    inputs = [(dut.bank, bank)] if config.native else []
     held(
         set_up(dut, ports, entries),
         lambda: judge,
@@ -135,6 +143,51 @@ def test_hardware(config: CsigConfig, missing: bool, seed: int) -> None:
         ports=dut,
         inputs=inputs,
     )
+
+
+@pytest.mark.parametrize("sources", ["agent", "both"])
+def test_a_use_is_shown_in_the_cycle_in_which_the_packet_comes_to_the_output(sources: str) -> None:
+    """Once each, whether or not it leaves in that cycle; whose, and how long the value holds."""
+    config = CsigConfig(ports=3, sources=sources)
+    rng = random.Random(8)
+    ports = {n: drawn_port(config, n, rng) for n in range(config.ports)}
+    entries = drawn_entries(config, rng)
+    agents = AgentTable()
+    for address, entry in entries.items():
+        agents.write(*address, entry)
+    dut = Lookup(config)
+    made = beats(config, timed(config), 300, 8)
+    shown_uses: list[Use] = []
+
+    async def bench(ctx: Any) -> None:
+        await ctx.tick().repeat(len(entries) + 4)
+        due: Use | None = None
+        for beat in made:
+            beat["time"] %= LATEST
+            ctx.set(dut.i.payload.as_value(), bits_of(dut.i.payload, beat))
+            offered = taken = False
+            while not (offered and taken):
+                offered = rng.random() < 0.8
+                ctx.set(dut.i.valid, offered)
+                ctx.set(dut.o.ready, rng.random() < 0.6)
+                _, _, taken, used, use = await ctx.tick().sample(dut.i.ready, dut.used, dut.use)
+                assert used == (due is not None)
+                if due:
+                    assert use_fits(due, {name: use[name] for name in use.shape().members})
+                    shown_uses.append(due)
+                due = None
+            tag = tag_of(config, beat)
+            if look_up(config, ports[beat["port"]], agents, tag, beat["time"]).by_agent:
+                due = agents.use(beat["port"], beat["signal"], beat["time"])
+
+    simulator = Simulator(set_up(dut, list(ports.values()), entries))
+    simulator.add_clock(CLOCK)
+    simulator.add_testbench(bench)
+    simulator.run()
+    left = [use.left_ns for use in shown_uses]
+    assert None in left
+    assert any(ns is not None and ns < 0 for ns in left)
+    assert any(ns is not None and ns >= 0 for ns in left)
 
 
 def test_an_agent_writes_both_formats_or_one() -> None:

@@ -97,10 +97,9 @@ def test_tables_are_swapped_as_a_whole(config: CsigConfig, seed: int) -> None:
             may = loaded >= first_tables and bool(made) and rng.random() < 0.7
             if may:
                 beat = made[0]
-                beat["bank"] = ctx.get(dut.bank) >> beat["port"] & 1
-                if not config.native:
-                    beat["by_agent"] = 1
-                beat["measure"] %= 1 << rng.randrange(1, config.measure_bits + 1)
+                if config.native:
+                    beat["bank"] = ctx.get(dut.bank) >> beat["port"] & 1
+                    beat["measure"] %= 1 << rng.randrange(1, config.measure_bits + 1)
                 ctx.set(into, bits_of(dut.i.payload, beat) | 1 << len(into) - 1)
             else:
                 ctx.set(into, 0)
@@ -108,8 +107,9 @@ def test_tables_are_swapped_as_a_whole(config: CsigConfig, seed: int) -> None:
             _, _, written, taken, out, out_ready, got, _ = await ctx.tick().sample(*sampled)
             if may and taken:
                 beat = made.pop(0)
-                found = code(config, ports[beat["port"]], beat)
-                expected.append(beat["written"] if config.agent and beat["by_agent"] else found)
+                by_agent = config.agent and beat.get("by_agent", True)
+                port = ports[beat["port"]]
+                expected.append(beat["written"] if by_agent else code(config, port, beat))
             if pending and written:
                 word, port = pending.pop(0)
                 if word.kind == SWAP:

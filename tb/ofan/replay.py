@@ -39,7 +39,8 @@ _WRITE_WORDS = 3
 _FAILURES = {
     1: "nothing moved for {patience} cycles with batch {at} waiting",
     2: "tkeep of answer {at} differs from that of its batch",
-    3: "an answer came while none was due, after {at} answers",
+    3: "an answer came while none was due, with batch {at} as the next to be answered",
+    4: "a beat without an answer came with batch {at} waiting",
 }
 
 
@@ -56,6 +57,7 @@ def _library(config: OfanConfig) -> ctypes.CDLL:
         "UPLINK_BITS": config.uplink_bits,
         "ANSWER_BITS": config.answer_bits,
         "MASKS": config.masks,
+        "BANKED": int(config.engine.banked),
     }
     wrapper = Path(__file__).with_suffix(".cpp").read_text()
     verilog = gated(block_verilog(Switch, config, "switch"), _CONDITIONS)
