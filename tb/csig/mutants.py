@@ -6,6 +6,10 @@ _T = "tb/csig/"
 _CLOCK = _T + "test_clock.py::test_edges_between_packets"
 _WRAP = _T + "test_clock.py::test_time_wraps_around_and_begins_anywhere[4294966596]"
 _LOOKUP = _T + "test_lookup.py::test_hardware"
+_USE = (
+    _T + "test_lookup.py::"
+    "test_a_use_is_shown_in_the_cycle_in_which_the_packet_comes_to_the_output[both]"
+)
 _METER = _T + "test_meter.py::test_hardware"
 _QUANTIZE = _T + "test_quantize.py::test_tables_are_swapped_as_a_whole"
 _REPLACE = _T + "test_replace.py::test_hardware"
@@ -58,6 +62,9 @@ TABLE = (
      "-1", _THREE),
     ("lookup-agents-write-for-all-ports", "csig/lookup.py",
      "ports | (Const(1) << self.agent.port)", "-1", _THREE),
+    ("lookup-use-shown-until-it-leaves", "csig/lookup.py", "came & asks", "o.valid & asks", _USE),
+    ("lookup-use-of-what-is-measured", "csig/lookup.py", "came & asks & by_agent", "came & asks",
+     _USE),
     ("lookup-stale-where-nobody-asks", "csig/lookup.py", "asks & by_agent & ~fresh",
      "by_agent & ~fresh", _LOOKUP),
     ("lookup-read-in-stall", "csig/lookup.py",
@@ -90,8 +97,7 @@ TABLE = (
     ("quantize-wide-code-wraps", "csig/quantize.py", "Mux(moved[WIDE_BITS:].any(), Const(-1,",
      "Mux(moved[WIDE_BITS:].any() & 0, Const(-1,", _QUANTIZE),
     ("quantize-below-the-base", "csig/quantize.py", "Mux(total[-1], 0, code)", "code", _QUANTIZE),
-    ("quantize-agent-ignored", "csig/quantize.py", "i.p.by_agent), codes[1], codes[0])",
-     "i.p.by_agent), codes[0], codes[0])", _SET_UP),
+    ("quantize-agent-ignored", "csig/quantize.py", "written_code, code)", "code, code)", _SET_UP),
 
     ("replace-ties-take-the-later-hop", "csig/replace.py", "first > second", "first >= second",
      _REPLACE),

@@ -148,8 +148,8 @@ def test_hardware(config: CsigConfig, missing: bool, seed: int) -> None:
 @pytest.mark.parametrize("sources", ["agent", "both"])
 def test_a_use_is_shown_in_the_cycle_in_which_the_packet_comes_to_the_output(sources: str) -> None:
     """Once each, whether or not it leaves in that cycle; whose, and how long the value holds."""
-    config = CsigConfig(ports=3, sources=sources)
-    rng = random.Random(8)
+    config = CsigConfig(ports=3, sources=sources, layout="uec")
+    rng = random.Random(3)
     ports = {n: drawn_port(config, n, rng) for n in range(config.ports)}
     entries = drawn_entries(config, rng)
     agents = AgentTable()
