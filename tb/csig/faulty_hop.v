@@ -24,6 +24,7 @@ module hop (clk, rst, fault, s_axis_tdata, s_axis_tvalid, s_axis_tready, s_time,
   reg [2:0] readings = 0;   // readings since the start
   reg stalled = 0;          // an answer waited in the last cycle
   reg kept = 0;             // counters did
+  reg was_used = 0;         // a use was shown in the last cycle
   reg once = 0;             // the fault has been done
   reg had_reset = 0;
   reg [4:0] last_fault = 0;
@@ -35,7 +36,7 @@ module hop (clk, rst, fault, s_axis_tdata, s_axis_tvalid, s_axis_tready, s_time,
   // 11 counters changed while they wait, 12 counters taken back, 13 counters lost,
   // 14 reading held back, 15 agents' values lost, 16 a word of no table held back,
   // 17 packet taken twice, 18 time stands still, 19 edges' words lost,
-  // 20 a use of a value not shown, 21 shown with another time, 22 shown with no packet
+  // 20 a use of a value not shown, 21 shown with another time, 22 shown in two cycles
   wire lose = fault == 1 & chosen & valid;
   wire twice = fault == 2 & chosen;
   wire late = fault == 3 & chosen & valid;
@@ -54,7 +55,7 @@ module hop (clk, rst, fault, s_axis_tdata, s_axis_tvalid, s_axis_tready, s_time,
   assign m_count_tdata = counters ^ {fault == 10 & chosen_reading | fault == 11 & kept, {COUNT_BITS-1{1'b0}}};
   assign m_count_tvalid = done & ~unkept & ~no_counters;
   assign fetched = no_counters | (m_count_tready & ~unkept);
-  assign m_agent_tvalid = used & ~no_use | fault == 22 & count == 60;
+  assign m_agent_tvalid = used & ~no_use | fault == 22 & was_used;
   assign m_agent_tdata = use_data ^ {fault == 21 & count == 60, {USE_BITS-1{1'b0}}};
   assign s_axis_tready = ready & ~hold & ~again;
   assign s_table_tready = word_ready & ~hold_word;
@@ -67,6 +68,7 @@ module hop (clk, rst, fault, s_axis_tdata, s_axis_tvalid, s_axis_tready, s_time,
   end else begin
     stalled <= m_axis_tvalid & ~m_axis_tready;
     kept <= m_count_tvalid & ~m_count_tready;
+    was_used <= used;
     had_reset <= had_reset | ~rst;
     if (m_axis_tvalid & m_axis_tready & count != 127) count <= count + 1;
     if (s_axis_tvalid & s_axis_tready & packets != 127) packets <= packets + 1;
