@@ -40,6 +40,7 @@ def sim(
     from models.common.files import replacing
     from models.common.parquet import is_parquet, need_pyarrow
     from models.csig.config import CsigConfig
+    from models.csig.hst import oldest
     from models.csig.ports import read_ports
     from models.csig.trace import read_trace, with_time, write_trace
 
@@ -70,6 +71,8 @@ def sim(
         f"{answers.stale.sum():,} without a software value that holds; {engine}: "
         f"{len(packets) / seconds:,.0f} packets/s"
     )
+    if (age := oldest(setup, packets)) is not None:
+        say(f"oldest software value that a tag asked for: {age:,} ns")
 
 
 def cosim(

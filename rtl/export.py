@@ -13,7 +13,15 @@ from amaranth.lib import wiring
 
 from models.csig import config as csig
 from models.csig import tables
-from models.csig.beat import FLAGS, agent_write, count_answer, count_read, table_write, tag_bits
+from models.csig.beat import (
+    FLAGS,
+    agent_use,
+    agent_write,
+    count_answer,
+    count_read,
+    table_write,
+    tag_bits,
+)
 from models.csig.beat import packet as csig_packet
 from models.csig.config import CsigConfig
 from models.ofan import config as ofan
@@ -76,12 +84,27 @@ def export_csig(preset_name: str, folder: Path) -> tuple[Path, Path]:
         f"CSIG for {c.ports} port{'s' * (c.ports > 1)}, {' and '.join(c.formats)} tags, values "
         f"{' or '.join(sources)}.",
         f"{hop_latencies(c)['hop']} cycles from s_axis to m_axis; one packet a cycle.",
-        f"s_axis_tdata: {_places(csig_packet(c))}.",
-        f"m_axis_tdata: {_places({'tag': tag_bits(c), **dict.fromkeys(FLAGS, 1)})}.",
-        f"s_table_tdata: {_places(table_write(c))}; kind {_kinds()}.",
-        *([f"s_agent_tdata: {_places(agent_write(c))}."] if c.agent else []),
-        f"s_count_tdata: {_places(count_read(c))}.",
-        f"m_count_tdata: {_places(count_answer(c))}.",
+        "clk, rst: one clock; reset is synchronous and active high. A beat moves at an edge of clk "
+        "at which tvalid and tready are 1.",
+        f"s_axis_tdata, s_axis_tvalid, s_axis_tready: {_places(csig_packet(c))}.",
+        "s_time: ns, running on by itself, taken with the packet.",
+        "m_axis_tdata, m_axis_tvalid, m_axis_tready: "
+        f"{_places({'tag': tag_bits(c), **dict.fromkeys(FLAGS, 1)})}.",
+        "s_table_tdata, s_table_tvalid, s_table_tready: "
+        f"{_places(table_write(c))}; kind {_kinds()}.",
+        "s_count_tdata, s_count_tvalid, s_count_tready: "
+        f"{_places(count_read(c))}; reads a port's counters.",
+        f"m_count_tdata, m_count_tvalid, m_count_tready: {_places(count_answer(c))}.",
+    ]
+    if c.agent:
+        about += [
+            f"s_agent_tdata, s_agent_tvalid, s_agent_tready: {_places(agent_write(c))}.",
+            f"m_agent_tdata, m_agent_tvalid: {_places(agent_use(c))}; a packet asks for a value, "
+            "for one cycle, and no tready.",
+        ]
+    about += [
+        f"set_window_{n}: length of the windows of clock {n}, ns, held still."
+        for n in range(c.window_clocks)
     ]
     return _export("csig", preset_name, folder, Hop, c, about)
 

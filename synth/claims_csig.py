@@ -150,14 +150,12 @@ def _targets(n: Numbers) -> Iterator[Claim]:
 
 
 def _units(n: Numbers) -> Iterator[Claim]:
-    clock, _ = n.add("port-compact-agent", "total, paper", "clock")
     for name, what, why in (
         (CSIG_UNIT, "compact, native", ""),
         (
             "port-compact-agent",
             "compact, software-assisted",
-            "Neither meter nor quantizer: values come as codes. The clock of windows is there,"
-            f" {clock:,.0f} GE of the total, and packets are timed as in the other presets.",
+            "No windows, meter or quantizer: values come as codes.",
         ),
         ("port-wide", "wide, native", "A product of 27 by 22 bits in place of a search."),
         ("port-wide-agent", "wide, software-assisted", ""),

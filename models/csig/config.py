@@ -122,6 +122,7 @@ PRESETS: dict[str, CsigConfig] = {
     "port": CsigConfig(),
     "bank-4": CsigConfig(ports=4),
     "bank-16": CsigConfig(ports=16),
+    "bank-32": CsigConfig(ports=32),
     "bank-64": CsigConfig(ports=64),
 }
 """Named configurations: the rows of every table."""

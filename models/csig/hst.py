@@ -24,7 +24,7 @@ from models.csig.agent import Entry
 from models.csig.port import Port
 from models.csig.setup import Agent, Setup
 from models.csig.signals import SIGNALS, Signal
-from models.csig.trace import Trace
+from models.csig.trace import NO_TAG, Trace
 
 NO_CODE = -1
 """In `compact` and `wide`: the agent has no code for tags of that format."""
@@ -143,6 +143,24 @@ def writes(setup: Setup, trace: Trace) -> Writes:
         if signals(port):
             rows += _port_writes(port, setup.agent(port.id), trace)
     return Writes.of(sorted(rows))
+
+
+def oldest(setup: Setup, trace: Trace) -> int | None:
+    """Return the largest age of an agent's value that a tag of `trace` asks for, D or not, ns; None
+    where none asks for one that has been written."""
+    written = writes(setup, trace)
+    tagged = trace.value != NO_TAG
+    ages = []
+    for port in setup.ports:
+        for signal in signals(port) if port.action == "update" else ():
+            of_signal = (written.port == port.id) & (written.signal == signal.number)
+            asks = tagged & (trace.port == port.id) & (trace.signal == signal.number)
+            packets = np.flatnonzero(asks)
+            newest = np.searchsorted(written.before[of_signal], packets, side="right") - 1
+            there = newest >= 0
+            since = written.written_ns[of_signal][newest[there]]
+            ages += (trace.time_ns[packets[there]] - since).max(initial=-1, keepdims=True).tolist()
+    return max((age for age in ages if age >= 0), default=None)
 
 
 def _port_writes(port: Port, agent: Agent, trace: Trace) -> Iterator[tuple[int, ...]]:

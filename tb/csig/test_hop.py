@@ -6,9 +6,11 @@ the issue's cases: `test_hop_model`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from models.csig.quantize import Wide, even
 from models.csig.tables import EDGE, Write, writes
 from models.csig.tag import Tag
 from rtl.csig.hop import Hop
+from rtl.export import export_csig
 from tb.beats import packed, unpacked
 from tb.csig.hop_beats import Offer, Spoken, offer_bits
 from tb.csig.hop_reference import Inside, Reference
@@ -63,6 +66,15 @@ def test_widths_of_ports(name: str) -> None:
     use = max(1, c.port_bits) + 2 + 1 + 2 * 32
     assert ports.pop("m_agent_tdata", None) == (use if c.agent else None)
     assert all(bits == 1 for bits in ports.values())
+
+
+@pytest.mark.parametrize("name", ["port-compact-agent", "port-compact", "bank-4"])
+def test_the_verilogs_header_names_every_port(name: str, tmp_path: Path) -> None:
+    export_csig(name, tmp_path)
+    text = (tmp_path / f"csig_{name}.v").read_text()
+    header = text[: text.index("\n\n")]
+    ports = {"clk", "rst", *Hop(PRESETS[name]).signature.members}
+    assert ports <= set(re.findall(r"\w+", header))
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,24 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from models.csig.agent import AgentTable, Entry
-from models.csig.hst import NO_CODE, Counters, PortAgent, Writes, codes, metered, signals, writes
+from models.csig.hop import Hop
+from models.csig.hst import (
+    NO_CODE,
+    Counters,
+    PortAgent,
+    Writes,
+    codes,
+    metered,
+    oldest,
+    signals,
+    writes,
+)
 from models.csig.port import Port
 from models.csig.quantize import Compact, Wide
 from models.csig.setup import Agent, Setup
 from models.csig.signals import BY_NAME, SIGNALS
 from models.csig.trace import Trace
-from tb.csig.golden import setups, traffic
+from tb.csig.golden import packets_of, setups, traffic
 
 PORT = Port(
     id=4,
@@ -127,6 +138,24 @@ def test_every_packet_finds_what_it_would_event_by_event(
     found = list(event_by_event(setup, trace))
     assert list(all_at_once(setup, trace)) == found
     event(f"something: {any(any(row) for row in found)}")
+
+
+@given(setups(), st.integers(1, 80), st.integers(0, 2**32))
+def test_the_oldest_value_that_is_asked_for(setup: Setup, count: int, seed: int) -> None:
+    config = setup.config()
+    trace = traffic(config, setup, count, seed)
+    hop = Hop(config, list(setup.ports))
+    ages = []
+    agents = {p.id: PortAgent(p, setup.agent(p.id)) for p in setup.ports if signals(p)}
+    for packet in packets_of(trace, config.layout):
+        for number, agent in agents.items():
+            for signal, entry in agent.until(packet.time_ns):
+                hop.agent.write(number, signal, entry)
+        if hop.serve(packet).use:
+            assert packet.tag
+            ages.append(hop.agent.age(packet.port, packet.tag.t, packet.time_ns))
+    assert oldest(setup, trace) == max((age for age in ages if age is not None), default=None)
+    event(f"some: {any(age is not None for age in ages)}")
 
 
 @pytest.mark.parametrize("start", [0, 7_777_777])

@@ -102,6 +102,16 @@ def test_sim_compares_and_replaces(folder: Path, capfd: Any) -> None:
     assert sorted(os.listdir()) == ["o.csv", "p.toml", "t.csv"]
 
 
+def test_sim_tells_the_age_of_software_values(folder: Path, capfd: Any) -> None:
+    """Values are in the table at 500 and at 1,000; the tag at 1,450 finds one 450 ns old."""
+    rows = "".join(f"{time},0,64,0,0,compact,1,31,0\n" for time in (10, 600, 999, 1450))
+    (folder / "t.csv").write_text(f"{HEAD}\n{rows}")
+    agent = "\n[port.agent]\nperiod_ns = 500\n"
+    (folder / "p.toml").write_text(PORTS.replace("= 5\n", '= 5\nsource = "agent"\n') + agent)
+    assert run(*sim()) == 0
+    assert "oldest software value that a tag asked for: 499 ns\n" in capfd.readouterr().err
+
+
 def test_strip_leaves_value_and_locator_empty(folder: Path) -> None:
     (folder / "t.csv").write_text(GOOD)
     (folder / "p.toml").write_text(PORTS.replace("locator = 5", 'locator = 5\naction = "strip"'))
