@@ -30,9 +30,8 @@ class Engine:
     queues: int | None = None
     """`queued-banked`: short queues that the lanes of a pipe share, a divisor of their number; None
     is one for two lanes, or one a lane where the lanes are odd."""
-    depth: int = 3
-    """Packets in one of those queues, 1 to 16; for the other banked engines: batches that wait in
-    front."""
+    depth: int = 2
+    """Batches that may wait in the engine, 1 to 8."""
     group: int = 8
     """`matched-banked`: lanes that are compared with each other, a divisor of the lanes."""
     storage: str = "flops"
@@ -45,7 +44,7 @@ class Engine:
             raise ValueError(f"banks must be a power of two, not {self.banks!r}")
         if self.queues is not None:
             integer("queues", self.queues, 1, 64)
-        integer("depth", self.depth, 1, 16)
+        integer("depth", self.depth, 1, 8)
         integer("group", self.group, 1, 64)
         choice("storage", self.storage, STORAGES)
         if self.kind == "sorted" and self.storage != "flops":
@@ -68,14 +67,9 @@ class Engine:
                 raise ValueError(
                     f"queues must divide the lanes of a pipe ({lanes}), not {self.queues!r}"
                 )
-            least = lanes // self.queues_of(lanes)
-            if least > 8:
+            if lanes // self.queues_of(lanes) > 8:
                 raise ValueError(
                     f"queues must be at least an eighth of the lanes ({lanes}), not {self.queues!r}"
-                )
-            if self.depth < least:
-                raise ValueError(
-                    f"depth must be at least the lanes of a queue ({least}), not {self.depth!r}"
                 )
         if self.kind == "matched-banked" and lanes % min(self.group, lanes):
             raise ValueError(f"group must divide the lanes of a pipe ({lanes}), not {self.group!r}")
@@ -85,6 +79,11 @@ class Engine:
         if self.queues is not None:
             return self.queues
         return lanes if lanes % 2 else lanes // 2
+
+    def waves_of(self, lanes: int) -> int:
+        """Waves that may be under way in a pipe of so many lanes: those of two batches, at least
+        six."""
+        return max(6, 2 * (lanes // self.queues_of(lanes)))
 
 
 SORTED = Engine()

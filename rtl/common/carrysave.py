@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
 from models.common.carrysave import reduction
 
@@ -40,3 +40,35 @@ def carry_save(m: Module, rows: Sequence[Value], width: int, name: str) -> list[
 def product_rows(left: Value, right: Value) -> list[Value]:
     """Return the rows of a product: `left`, shifted, for each bit of `right` that is set."""
     return [Mux(right[bit], left, Const(0, len(left))) << bit for bit in range(len(right))]
+
+
+def ones(m: Module, bits: Sequence[Value], name: str) -> Value:
+    """Return how many of `bits` are set: three bits of one weight become a sum and a carry until
+    each weight has one bit left, a full adder for each of the bits but the last few.
+
+    Args:
+        m: the module that gets the statements.
+        bits: any number of single bits, none too.
+        name: of the signals.
+    """
+    columns: list[list[Value]] = [list(bits)]
+    result: list[Value] = []
+    made = 0
+    while columns:
+        column = columns.pop(0)
+        carries: list[Value] = []
+        while len(column) > 1:
+            a, b, *column = column
+            c = column.pop(0) if column else None
+            total, carry = Signal(name=f"{name}_sum{made}"), Signal(name=f"{name}_carry{made}")
+            made += 1
+            if c is None:
+                m.d.comb += [total.eq(a ^ b), carry.eq(a & b)]
+            else:
+                m.d.comb += [total.eq(a ^ b ^ c), carry.eq(a & b | (a ^ b) & c)]
+            column.append(total)
+            carries.append(carry)
+        result += column
+        if carries:
+            columns = [carries + columns[0], *columns[1:]] if columns else [carries]
+    return Cat(*result) if result else Const(0, 1)

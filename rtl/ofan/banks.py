@@ -13,21 +13,22 @@ from models.common.check import bits_for
 from models.ofan.banks import key_of, rows
 from models.ofan.config import OfanConfig
 from models.ofan.switch import initial_pointer
+from rtl.common.carrysave import ones
 from rtl.common.modulo import modulo
 from rtl.ofan.match import place_fields, row_bits
 
 
 def request_layout(c: OfanConfig) -> data.StructLayout:
-    """What a packet wants of its bank: `there` if it is served, `lead` if it is the first of its
-    key, `bank`, `row`."""
-    return data.StructLayout({"there": 1, "lead": 1, **place_fields(c)})  # type: ignore[arg-type]
+    """What a packet wants of its bank: `there` if it is served, `bank`, `row`."""
+    return data.StructLayout({"there": 1, **place_fields(c)})  # type: ignore[arg-type]
 
 
 class Route(wiring.Component):
-    """Brings the rows of the leads to their banks. Combinational: an AND-OR a bank.
+    """Brings the rows of the packets to their banks. Combinational: an AND-OR a bank, which does
+    not mind that several packets bring the same row.
 
     Ports:
-        requests (in, `request_layout` a packet), rows (out, a row a bank; 0 where none leads).
+        requests (in, `request_layout` a packet), rows (out, a row a bank; 0 where none comes).
     """
 
     def __init__(self, config: OfanConfig, packets: int) -> None:
@@ -42,12 +43,12 @@ class Route(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         wants = [
-            [Signal(name=f"leads_{p}_{b}") for b in range(len(self.rows))]
+            [Signal(name=f"wants_{p}_{b}") for b in range(len(self.rows))]
             for p in range(len(self.requests))
         ]
         for bank in range(len(self.rows)):
             for want, request in zip(wants, self.requests, strict=True):
-                m.d.comb += want[bank].eq(request.lead & (request.bank == bank))
+                m.d.comb += want[bank].eq(request.there & (request.bank == bank))
             m.d.comb += self.rows[bank].eq(
                 reduce(
                     or_,
@@ -147,8 +148,7 @@ class Banks(wiring.Component):
         packets: requests in a cycle.
 
     Ports:
-        requests (in, `request_layout` a packet): the leads of a bank have one row; every packet of
-        the bank has it too.
+        requests (in, `request_layout` a packet): packets of one bank have one row.
         pointers (out, a pointer a packet; of the cycle before): where its pointer stood.
         advance (in): this cycle counts. running (out): the sweep is over.
     """
@@ -204,7 +204,7 @@ class Banks(wiring.Component):
             m.d.comb += [of.eq(there[p] & (where[p] == number)) for p, of in enumerate(of_bank)]
             m.d.comb += [
                 bank.row.eq(route.rows[number]),
-                bank.count.eq(sum(of_bank)),
+                bank.count.eq(ones(m, of_bank, f"count_{number}")),
                 bank.advance.eq(self.advance),
                 bank.initial.eq(first.data.word_select(number, b)),
                 bank.sweep.eq(sweep - 1),

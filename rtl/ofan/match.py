@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from models.common.check import bits_for
 from models.ofan.banks import rows
 from models.ofan.config import OfanConfig
+from rtl.common.carrysave import ones
 
 
 def row_bits(c: OfanConfig) -> int:
@@ -40,9 +41,9 @@ def rank_bits(c: OfanConfig) -> int:
 class Match(wiring.Component):
     """Compares the packets at the heads of all queues with each other. Combinational.
 
-    A bank serves one wave, the older one first; of it, the packet of the lowest queue (its `lead`)
-    and those that follow with the same key, up to the first with another. Every pair of queues has
-    one comparison of banks and one of rows; all that follows is an OR over the pairs of a queue.
+    A bank serves one wave, the older one first; of it, the packet of the lowest queue and those
+    that follow with the same key, up to the first with another. Every pair of queues has one
+    comparison of banks and one of rows; all that follows is an OR over the pairs of a queue.
 
     Args:
         config: an `OfanConfig` with engine `queued-banked`.
@@ -50,8 +51,9 @@ class Match(wiring.Component):
     Ports:
         heads (in, `head_layout` a queue).
         allowed (in, one bit a queue): no packet of its wave is hidden in a lower queue.
-        served (out, one bit a queue), lead (out, one bit a queue).
-        ranks (out, two numbers a queue): their sum is the packet's rank, if it is served.
+        served (out, one bit a queue).
+        ranks (out, two numbers a queue): their sum is the packet's rank, if it is served: how many
+            of its key go before it in this cycle.
     """
 
     def __init__(self, config: OfanConfig) -> None:
@@ -62,7 +64,6 @@ class Match(wiring.Component):
                 "heads": In(data.ArrayLayout(head_layout(c), count)),
                 "allowed": In(count),
                 "served": Out(count),
-                "lead": Out(count),
                 "ranks": Out(data.ArrayLayout(data.ArrayLayout(rank_bits(c), 2), count)),
             }
         )
@@ -86,13 +87,10 @@ class Match(wiring.Component):
                 blocked[low].append(bank & upper.there & upper.old & ~lower.old)
                 ahead[high].append(near & ~(lower.old ^ upper.old))
         for number, head in enumerate(heads):
-            m.d.comb += [
-                self.served[number].eq(
-                    head.there & (head.old | self.allowed[number]) & ~Cat(blocked[number]).any()
-                ),
-                self.lead[number].eq(self.served[number] & ~Cat(ahead[number]).any()),
-            ]
+            m.d.comb += self.served[number].eq(
+                head.there & (head.old | self.allowed[number]) & ~Cat(blocked[number]).any()
+            )
             half = (len(ahead[number]) + 1) // 2
             for part, bits in enumerate((ahead[number][:half], ahead[number][half:])):
-                m.d.comb += self.ranks[number][part].eq(sum(bits) if bits else 0)
+                m.d.comb += self.ranks[number][part].eq(ones(m, bits, f"rank_{number}_{part}"))
         return m

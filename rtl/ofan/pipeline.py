@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Signal
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -29,6 +31,33 @@ def reply_layout(c: OfanConfig) -> data.ArrayLayout:
     lanes = answers_layout(c).members["lanes"]
     assert isinstance(lanes, data.ArrayLayout)
     return lanes
+
+
+def announce_writes(m: Module, engine: Any, masks: Masks, ready: Value) -> Value:
+    """Return whether a fence takes the place of a batch in this cycle, if `ready`.
+
+    A write is announced once, by its fence, then waits for it to reach the mask tables.
+
+    Args:
+        m: the module that gets the statements.
+        engine: what has the ports `i`, `write` and `pending`.
+        masks: the block with the tables; its `write` is wired here.
+        ready: a fence may go in now.
+    """
+    c: OfanConfig = engine.config
+    announce = Signal()
+    if c.masks:
+        announced = Signal()
+        m.d.comb += engine.pending.eq(engine.write.valid & ~announced)
+        # A batch that a lookup in front has already taken goes before the write.
+        in_lookup = engine.i.valid if c.lookup != "none" else 0
+        m.d.comb += announce.eq(engine.pending & ~in_lookup)
+        connect(m, flipped(engine.write), masks.write)
+        with m.If(ready & announce):
+            m.d.sync += announced.eq(1)
+        with m.Elif(engine.write.valid & engine.write.ready):
+            m.d.sync += announced.eq(0)
+    return announce
 
 
 class Pipeline(wiring.Component):
@@ -87,23 +116,10 @@ class Pipeline(wiring.Component):
         for ahead, behind in zip(list(blocks.values()), list(blocks.values())[1:], strict=False):
             connect(m, ahead.o, behind.i)
 
-        # A write is announced once, then waits for its fence to reach the mask tables.
-        announce = Signal()
-        if c.masks:
-            announced = Signal()
-            m.d.comb += self.pending.eq(self.write.valid & ~announced)
-            # A batch that a lookup in front has already taken goes before the write.
-            in_lookup = self.i.valid if c.lookup != "none" else 0
-            m.d.comb += announce.eq(self.pending & ~in_lookup)
-            connect(m, flipped(self.write), blocks["masks"].write)
         keyed = stream.Signature(batch_layout(c)).create()
         sort_i = blocks["sort"].i
         stages = Stages(m, keyed, sort_i, depth=1)
-        if c.masks:
-            with m.If(keyed.ready & announce):
-                m.d.sync += announced.eq(1)
-            with m.Elif(self.write.valid & self.write.ready):
-                m.d.sync += announced.eq(0)
+        announce = announce_writes(m, self, blocks["masks"], keyed.ready)
         m.d.comb += [
             keyed.valid.eq(self.i.valid | announce),
             keyed.p.fence.eq(announce),

@@ -24,9 +24,9 @@ class QueuedBanked(wiring.Component):
     are not asked for two keys at once.
 
     ```
-    i ─► Place ─► Queues ─► Match ─►[reg]─► Banks: route, read ─►[reg]─► advance, return, + rank,
-                    ▲         │                                          π ─►[reg]─► o
-                    └─ served ┘
+    i ─► Queues ─► Place ─► Match ─►[reg]─► Banks: route, read ─►[reg]─► advance, return, + rank,
+            ▲                 │                                          π ─►[reg]─► o
+            └───── served ────┘
     ```
 
     Args:
@@ -34,7 +34,7 @@ class QueuedBanked(wiring.Component):
         pipe: which pipe of the switch this is, 0 to `config.pipes` - 1.
 
     Ports:
-        i (stream of `request_layout`): ready depends on which lanes are valid.
+        i (stream of `request_layout`).
         o (stream of `reply_layout`): `valid` says which lanes have an answer in this beat.
         stall (in): nothing moves; for a switch of several pipes whose answers leave together.
     """
@@ -71,29 +71,33 @@ class QueuedBanked(wiring.Component):
             heads.offered.eq(self.i.valid & banks.running),
             heads.advance.eq(stages.advance),
             heads.served.eq(match.served),
-            match.heads.eq(heads.heads),
             match.allowed.eq(heads.allowed),
             banks.advance.eq(stages.advance),
         ]
-        for lane, request in enumerate(self.i.p):
-            m.submodules[f"place_{lane}"] = place = Place(c)
+        for lane, request in zip(heads.lanes, self.i.p, strict=True):
             m.d.comb += [
-                place.destination.eq(request.destination),
-                place.size_class.eq(request.size_class),
-                heads.lanes[lane].bank.eq(place.bank),
-                heads.lanes[lane].row.eq(place.row),
-                heads.lanes[lane].valid.eq(request.valid),
+                lane.packet.destination.eq(request.destination),
+                lane.packet.size_class.eq(request.size_class),
+                lane.valid.eq(request.valid),
             ]
         for queue in range(count):
-            head, request = heads.heads[queue], banks.requests[queue]
+            head, packet, request = match.heads[queue], heads.packets[queue], banks.requests[queue]
+            m.submodules[f"place_{queue}"] = place = Place(c)
+            m.d.comb += [
+                place.destination.eq(packet.destination),
+                place.size_class.eq(packet.size_class),
+                head.bank.eq(place.bank),
+                head.row.eq(place.row),
+                head.old.eq(heads.old[queue]),
+                head.there.eq(heads.old[queue] | heads.young[queue]),
+            ]
             there = stages.register(match.served[queue], f"there_{queue}")
-            row = stages.register(head.row, f"row_{queue}")
-            bank = stages.register(head.bank, f"bank_{queue}")
+            row = stages.register(place.row, f"row_{queue}")
+            bank = stages.register(place.bank, f"bank_{queue}")
             ranks = [stages.register(part, f"rank_{queue}") for part in match.ranks[queue]]
             fold_number = stages.register(heads.folds[queue], f"fold_{queue}")
             m.d.comb += [
                 request.there.eq(there & stages.valid[0]),
-                request.lead.eq(stages.register(match.lead[queue], f"lead_{queue}")),
                 request.bank.eq(bank),
                 request.row.eq(row),
             ]

@@ -1,4 +1,4 @@
-"""Short queues that the lanes of a pipe share, in front of the banks (models/ofan/queued.py)."""
+"""The packets that wait for their banks, and which may be served (models/ofan/queued.py)."""
 
 from __future__ import annotations
 
@@ -11,59 +11,75 @@ from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for
 from models.ofan.config import OfanConfig
-from models.ofan.queued import WAVES
-from rtl.ofan.match import head_layout, place_fields, queues
+from rtl.ofan.match import queues
 
-WAVE_BITS = bits_for(WAVES)
+Line = list[tuple[Value, Value]]
+"""Things that line up: whether each is there, and what it is."""
 
 
 def fold_of(c: OfanConfig) -> int:
-    """Lanes that share a queue."""
+    """Lanes that share a queue: lane = fold · queues + queue."""
     return c.lanes_per_pipe // queues(c)
 
 
-def entry_layout(c: OfanConfig) -> data.StructLayout:
-    """A packet in a queue: where its pointer lives, the lane it came in on (its `fold`, the lane
-    being fold · queues + queue), and the number of its wave."""
-    fields = {**place_fields(c), "fold": unsigned(bits_for(fold_of(c))), "wave": WAVE_BITS}
-    return data.StructLayout(fields)  # type: ignore[arg-type]
+def packet_layout(c: OfanConfig) -> data.StructLayout:
+    """A packet as it waits: `destination` and `size_class`."""
+    return data.StructLayout(
+        {"destination": unsigned(c.destination_bits), "size_class": unsigned(c.class_bits)}
+    )
+
+
+def wave_layout(c: OfanConfig) -> data.StructLayout:
+    """A wave: `mask` has a bit for each queue whose packet waits; the packets are those of `fold`
+    in the set of slots `slots`."""
+    return data.StructLayout(
+        {
+            "mask": unsigned(queues(c)),
+            "fold": unsigned(bits_for(fold_of(c))),
+            "slots": unsigned(bits_for(c.engine.depth)),
+        }
+    )
 
 
 class Queues(wiring.Component):
-    """Takes batches, shows the head of every queue, and drops what was served. A batch that is
-    taken is at the heads in the same cycle; one a cycle while there is room.
+    """Takes batches, shows the packet of each queue that may be served, drops what was served. A
+    batch that is taken is shown in the same cycle; a batch a cycle while there is room.
 
     ```
-    lanes ─► first, second, … of the queue's lanes ──┬──────────────► head, if the queue is empty
-                                                     ▼
-                                         [E2]─►[E1]─►[E0]───────────► head
+    lanes ──┬─►[slots of set 0]──┐
+            ├─►[slots of set 1]──┼─► the queue's packet of the older wave, or else of the younger
+            └────────────────────┘                        ▲
+    valid ──► its waves ─►[…]─►[wave 2]─►[wave 1: younger]─►[wave 0: older]
     ```
 
-    Entry 0 is the head; what leaves makes the others move up, what comes goes behind the last.
+    Packets stay where they were put; only the masks of the waves move up. A wave that is served
+    whole leaves the line in the next cycle, when its mask is passed over.
 
     Args:
         config: an `OfanConfig` with engine `queued-banked`.
 
     Ports:
-        lanes (in, `place_fields` and `valid` a lane), offered (in): a batch is there.
-        ready (out): there is room for the offered lanes.
-        heads (out, `head_layout` a queue), folds (out, a number a queue): what may be served now.
-        allowed (out, one bit a queue): see `Match`.
-        served (in, one bit a queue): what is served now.
-        advance (in): this cycle counts.
-        empty (out): no packet waits in a queue.
+        lanes (in, `packet_layout` and `valid` a lane), offered (in): a batch is there.
+        ready (out): there is room for a batch.
+        packets (out, `packet_layout` a queue), old, young (out, a bit a queue): there is a packet,
+        and of which of the two oldest waves it is. folds (out, a number a queue): its lane.
+        allowed (out, a bit a queue): no packet of the younger wave is hidden in a lower queue.
+        served (in, a bit a queue): the packet shown is served.
+        advance (in): this cycle counts. empty (out): no packet waits.
     """
 
     def __init__(self, config: OfanConfig) -> None:
         c = self.config = config
         count = queues(c)
-        lane = data.StructLayout({**place_fields(c), "valid": 1})  # type: ignore[arg-type]
+        lane = data.StructLayout({"packet": packet_layout(c), "valid": 1})
         super().__init__(
             {
                 "lanes": In(data.ArrayLayout(lane, c.lanes_per_pipe)),
                 "offered": In(1),
                 "ready": Out(1),
-                "heads": Out(data.ArrayLayout(head_layout(c), count)),
+                "packets": Out(data.ArrayLayout(packet_layout(c), count)),
+                "old": Out(count),
+                "young": Out(count),
                 "folds": Out(data.ArrayLayout(bits_for(fold_of(c)), count)),
                 "allowed": Out(count),
                 "served": In(count),
@@ -76,164 +92,140 @@ class Queues(wiring.Component):
         m = Module()
         c = self.config
         count, fold, depth = queues(c), fold_of(c), c.engine.depth
-        layout = entry_layout(c)
-        oldest, following = Signal(WAVE_BITS + 1), Signal(WAVE_BITS + 1)
-        under_way = Signal(WAVE_BITS + 1)
+        most = c.engine.waves_of(c.lanes_per_pipe)
+        layout = wave_layout(c)
+        line = [Signal(layout, name=f"wave_{n}") for n in range(most)]
+        length, passed = Signal(range(most + 1)), Signal(2)
+        turn = Signal(range(depth))
+
+        # The line without the waves that were served whole in the last cycle.
+        left = Signal(range(most + 1))
+        m.d.comb += left.eq(length - passed[0] - passed[1])
+        nothing = Const(0, layout.size)
+        words = [wave.as_value() for wave in line] + [nothing, nothing]
+        waiting = [Signal(layout, name=f"waiting_{n}") for n in range(most)]
+        for n, wave in enumerate(waiting):
+            moved = Mux(passed[0], words[n + 1], words[n])
+            m.d.comb += wave.as_value().eq(Mux(passed[1], words[n + 2], moved))
+        taken = Cat((left > n) & (wave.slots == turn) for n, wave in enumerate(waiting))
         accept = Signal()
         m.d.comb += [
-            under_way.eq(following - oldest),
-            accept.eq(self.offered & self.ready & self.advance),
-            self.empty.eq(under_way == 0),
+            self.ready.eq((left <= most - fold) & ~taken.any()),
+            accept.eq(self.offered & self.ready),
+            self.empty.eq(left == 0),
         ]
 
-        # The waves of the batch: their numbers, and which of them are the two that may be served.
-        waves: list[Value] = []
-        olds: list[Value] = []
-        youngs: list[Value] = []
-        ahead: Value = Const(0, bits_for(fold + 1))
-        for number in range(fold):
-            there = Cat(self.lanes[number * count + queue].valid for queue in range(count)).any()
-            waves.append((following + ahead)[:WAVE_BITS])
-            olds.append(under_way + ahead == 0)
-            youngs.append(under_way + ahead == 1)
-            following_ahead = Signal(bits_for(fold + 1), name=f"ahead_{number}")
-            m.d.comb += following_ahead.eq(ahead + there)
-            ahead = following_ahead
-
-        room = [under_way <= WAVES - fold]
-        hidden: list[Value] = []
-        old_left: list[Value] = []
-        young_left: list[Value] = []
-        for queue in range(count):
-            valid = Signal(depth, name=f"valid_{queue}")
-            entries = [
-                Signal(layout, name=f"entry_{queue}_{place}", reset_less=True)
-                for place in range(depth)
-            ]
-            lanes = [self.lanes[number * count + queue] for number in range(fold)]
-            come = [lane.valid for lane in lanes]
-            arrivals, more = self._arrivals(m, queue, lanes, waves)
-            room += [~(some & valid[depth - 1 - k]) for k, some in enumerate(more)]
-
-            head, old, young = (
-                self.heads[queue],
-                Signal(name=f"old_{queue}"),
-                Signal(name=f"young_{queue}"),
-            )
-            first = arrivals[0]
-            waiting = valid[0]
-            stored = [entries[0].wave == (oldest + age)[:WAVE_BITS] for age in range(2)]
-            arrives_old = self._chosen(come, olds)
-            arrives_young = self._chosen(come, youngs)
-            m.d.comb += [
-                old.eq(Mux(waiting, stored[0], accept & more[0] & arrives_old)),
-                young.eq(Mux(waiting, stored[1], accept & more[0] & arrives_young)),
-                head.there.eq(old | young),
-                head.old.eq(old),
-                head.bank.eq(Mux(waiting, entries[0].bank, first.bank)),
-                head.row.eq(Mux(waiting, entries[0].row, first.row)),
-                self.folds[queue].eq(Mux(waiting, entries[0].fold, first.fold)),
-            ]
-            # Numbers of waves rise in a queue, so the younger wave is at the head or right behind.
-            behind = (
-                valid[1] & (entries[1].wave == (oldest + 1)[:WAVE_BITS]) if depth > 1 else Const(0)
-            )
-            comes = (
-                accept
-                & Cat(lane & is_young for lane, is_young in zip(come, youngs, strict=True)).any()
-            )
-            hides = Signal(name=f"hides_{queue}")
-            m.d.comb += hides.eq((behind | comes) & ~young)
-            stays = ~self.served[queue]
-            old_left.append(old & stays)
-            young_left.append(young & stays | hides)
-            m.d.comb += self.allowed[queue].eq(~Cat(hidden).any() if hidden else 1)
-            hidden.append(hides)
-
-            with m.If(self.advance):
-                self._move(m, queue, valid, entries, arrivals, more, accept)
-        m.d.comb += self.ready.eq(Cat(room).all())
-
-        # What is behind the oldest wave is only known to be there if it has a number already.
-        after, done = Signal(WAVE_BITS + 1), Signal(2)
+        come = self._come(m, accept, turn)
+        behind = [value for _, value in come] + [nothing]
+        has = [left > 0, left > 1]
+        first, second = Signal(layout), Signal(layout)
         m.d.comb += [
-            after.eq(following + Mux(accept, ahead, 0)),
-            done[0].eq((after != oldest) & ~Cat(old_left).any()),
-            done[1].eq(done[0] & (after != (oldest + 1)[: WAVE_BITS + 1]) & ~Cat(young_left).any()),
+            first.as_value().eq(Mux(has[0], waiting[0].as_value(), behind[0])),
+            second.as_value().eq(
+                Mux(has[1], waiting[1].as_value(), Mux(has[0], behind[0], behind[1]))
+            ),
+            self.old.eq(first.mask),
+            self.young.eq(second.mask & ~first.mask),
         ]
+        hidden = second.mask & first.mask
+        for queue in range(count):
+            m.d.comb += self.allowed[queue].eq(~hidden[:queue].any() if queue else 1)
+            m.d.comb += self.folds[queue].eq(Mux(first.mask[queue], first.fold, second.fold))
+        self._show(m, (first, second), has, turn, accept)
+
+        after = Signal(range(most + 1))
+        rest = [first.mask & ~self.served, second.mask & (first.mask | ~self.served)]
+        m.d.comb += after.eq(left + sum(there for there, _ in come))
+        gone = [(after > n) & ~mask.any() for n, mask in enumerate(rest)]
         with m.If(self.advance):
-            m.d.sync += [following.eq(after), oldest.eq(oldest + done[0] + done[1])]
+            m.d.sync += [
+                length.eq(after),
+                passed.eq(Cat(gone[0], gone[0] & gone[1])),
+                *(wave.eq(now) for wave, now in zip(line, (first, second), strict=False)),
+                *(wave.mask.eq(mask) for wave, mask in zip(line, rest, strict=False)),
+            ]
+            for n in range(2, most):
+                word = reduce(
+                    or_,
+                    (
+                        value & ((left == n - k) & there).replicate(len(value))
+                        for k, (there, value) in enumerate(come)
+                    ),
+                )
+                m.d.sync += line[n].as_value().eq(waiting[n].as_value() | word)
+            if depth > 1:
+                with m.If(accept):
+                    m.d.sync += turn.eq(Mux(turn == depth - 1, 0, turn + 1))
         return m
 
-    def _chosen(self, come, values) -> Value:
-        """The value that belongs to the first lane that has a packet."""
-        chosen: Value = values[-1]
-        for there, value in zip(reversed(come[:-1]), reversed(values[:-1]), strict=True):
-            chosen = Mux(there, value, chosen)
-        return chosen
-
-    def _arrivals(self, m: Module, queue: int, lanes, waves):
-        """Bring the packets of a queue's lanes together, in the order of lanes. Returns the packets
-        (number k is the k-th that comes) and how many come (bit k: more than k)."""
-        layout = entry_layout(self.config)
-        packets: list[tuple[Value, Value]] = []
-        for number, lane in enumerate(lanes):
-            packet = Signal(layout, name=f"lane_{queue}_{number}")
+    def _come(self, m: Module, accept: Value, turn: Value) -> Line:
+        """The waves of the batch that is taken, in order, without those that have no packet."""
+        c = self.config
+        count = queues(c)
+        waves: Line = []
+        for fold in range(fold_of(c)):
+            wave = Signal(wave_layout(c), name=f"comes_{fold}")
+            lanes = Cat(self.lanes[fold * count + queue].valid for queue in range(count))
             m.d.comb += [
-                packet.bank.eq(lane.bank),
-                packet.row.eq(lane.row),
-                packet.fold.eq(number),
-                packet.wave.eq(waves[number]),
+                wave.mask.eq(Mux(accept, lanes, 0)),
+                wave.fold.eq(fold),
+                wave.slots.eq(turn),
             ]
-            packets.append((lane.valid, packet.as_value()))
-        arrivals, more = [], []
-        while packets:
-            arrival = Signal(layout, name=f"arrival_{queue}_{len(arrivals)}")
-            m.d.comb += arrival.as_value().eq(self._chosen(*zip(*packets, strict=True)))
-            arrivals.append(arrival)
-            more.append(Cat(there for there, _ in packets).any())
-            # The next one is the first that has another in front of it.
+            waves.append((accept & lanes.any(), wave.as_value()))
+        result: Line = []
+        while waves:
+            word = reduce(lambda behind, wave: Mux(*wave, behind), waves[-2::-1], waves[-1][1])
+            result.append((Cat(there for there, _ in waves).any(), word))
             seen: Value = Const(0)
-            rest = []
-            for there, packet in packets:
-                rest.append((there & seen, packet))
+            others: Line = []
+            for there, value in waves:
+                others.append((there & seen, value))
                 seen = seen | there
-            packets = rest[1:]
-        return arrivals, more
+            waves = others[1:]
+        return result
 
-    def _move(self, m: Module, queue: int, valid, entries, arrivals, more, accept) -> None:
-        depth = len(entries)
-        served = self.served[queue]
-        for place, entry in enumerate(entries):
-            # Before this cycle's arrivals, entry `place` is to hold what stood `served` further on.
-            stays, moves = (
-                Signal(name=f"stays_{queue}_{place}"),
-                Signal(name=f"moves_{queue}_{place}"),
-            )
-            m.d.comb += [
-                stays.eq(valid[place] & ~served),
-                moves.eq(valid[place + 1] & served if place + 1 < depth else 0),
+    def _show(self, m: Module, waves, has, turn: Value, accept: Value) -> None:
+        """Bring the packets of the two waves out of the slots, or straight from the lanes."""
+        c = self.config
+        count, fold, depth = queues(c), fold_of(c), c.engine.depth
+        slots = [
+            [
+                Signal(packet_layout(c), name=f"slot_{n}_{lane}", reset_less=True)
+                for lane in range(c.lanes_per_pipe)
             ]
-            # arrival k comes to rest here if `count + k - served` is `place`
-            sources: list[tuple[Value, Value]] = []
-            if place + 1 < depth:
-                sources.append((moves, entries[place + 1].as_value()))
-            for k, arrival in enumerate(arrivals):
-                number = place - k  # packets in front of it, once the head is gone
-                here: Value = Const(0)
-                for gone in (0, 1):
-                    held = number + gone
-                    if not 0 <= held <= depth:
-                        continue
-                    exactly = (valid[held - 1] if held else Const(1)) & (
-                        ~valid[held] if held < depth else Const(1)
+            for n in range(depth)
+        ]
+        for n in range(depth):
+            with m.If(self.advance & accept & (turn == n)):
+                m.d.sync += [
+                    slot.eq(lane.packet) for slot, lane in zip(slots[n], self.lanes, strict=True)
+                ]
+        choices = []
+        for age, wave in enumerate(waves):
+            choice = Signal((depth + 1) * fold, name=f"choice_{age}")
+            for n in range(depth + 1):
+                of_set = has[age] & (wave.slots == n) if n < depth else ~has[age]
+                for number in range(fold):
+                    m.d.comb += choice[n * fold + number].eq(of_set & (wave.fold == number))
+            choices.append(choice)
+        for queue in range(count):
+            choice = Signal((depth + 1) * fold, name=f"choice_of_{queue}")
+            m.d.comb += choice.eq(Mux(waves[0].mask[queue], *choices))
+            packets = [
+                source
+                for group in (*slots, [lane.packet for lane in self.lanes])
+                for source in group[queue::count]
+            ]
+            m.d.comb += (
+                self.packets[queue]
+                .as_value()
+                .eq(
+                    reduce(
+                        or_,
+                        (
+                            packet.as_value() & chosen.replicate(len(packet.as_value()))
+                            for packet, chosen in zip(packets, choice, strict=True)
+                        ),
                     )
-                    here = here | exactly & (served if gone else ~served)
-                fits = Signal(name=f"fits_{queue}_{place}_{k}")
-                m.d.comb += fits.eq(here & more[k] & accept)
-                sources.append((fits, arrival.as_value()))
-            comes = Cat(when for when, _ in sources).any()
-            value = reduce(or_, (source & when.replicate(len(source)) for when, source in sources))
-            with m.If(comes):
-                m.d.sync += entry.as_value().eq(value)
-            m.d.sync += valid[place].eq(stays | comes)
+                )
+            )

@@ -1,0 +1,128 @@
+"""The sorted-banked engine: Ofan's pipeline with its pointers in banks
+(models/ofan/sorted_banked.py)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect
+
+from models.ofan.config import OfanConfig
+from rtl.common.stage import Stages
+from rtl.ofan.combine import Combine, combined_fields
+from rtl.ofan.decombine import Decombine
+from rtl.ofan.masks import Masks, masked_fields, write_layout
+from rtl.ofan.matched import BatchQueue
+from rtl.ofan.pipeline import announce_writes, reply_layout, request_layout
+from rtl.ofan.place import pointer_key
+from rtl.ofan.rounds import Rekey, Rounds, to_key, to_place
+from rtl.ofan.sort import Sort, batch_layout
+from rtl.ofan.unsort import Unsort
+from rtl.ofan.update import updated_fields
+
+
+class SortedBanked(wiring.Component):
+    """Answers the packets of a batch together, exactly as if they were served one by one in lane
+    order. Latency `latency` cycles where no batch waits and no two keys of a batch have one bank,
+    one more for each further round; throughput a batch in as many cycles as it has rounds.
+
+    ```
+    i ─►[place]─► queue ─► Sort ─► Combine ─► Masks ─► Rounds ─► Decombine ─► Unsort ─► o
+           ▲                                    ▲
+     write ┴──── a fence goes along ────────────┘
+    ```
+
+    Keys are sorted as places, so that the keys of one bank are neighbours. A write of the mask
+    tables goes along as a batch without packets; see `rtl.ofan.pipeline.Pipeline`.
+
+    Args:
+        config: an `OfanConfig` with engine `sorted-banked`.
+        pipe: which pipe of the switch this is, 0 to `config.pipes` - 1.
+
+    Ports:
+        i (stream of `request_layout`), o (stream of `reply_layout`): a beat for every batch that
+            has a packet.
+        stall (in): what leaves does not move, whatever `o` says; for a switch of several pipes
+            whose answers leave together.
+        write (stream of `rtl.ofan.masks.write_layout`), pending (out), with `masks` > 0: as
+            `Pipeline`'s.
+    """
+
+    def __init__(self, config: OfanConfig, pipe: int = 0) -> None:
+        c = self.config = config
+        self.pipe = pipe
+        self.masks = Masks(c)
+        self.blocks = {
+            "queue": BatchQueue(batch_layout(c), c.engine.depth),
+            "sort": Sort(c),
+            "combine": Combine(c),
+            "masks": self.masks,
+            "rounds": Rounds(c, pipe),
+            "keys": Rekey(c, updated_fields(c), to_key),
+            "decombine": Decombine(c),
+            "unsort": Unsort(c),
+        }
+        if c.masks:  # they look at keys
+            names = list(self.blocks)
+            extra = {
+                "keys_masks": Rekey(c, combined_fields(c), to_key),
+                "masks": self.masks,
+                "places": Rekey(c, masked_fields(c), to_place),
+            }
+            at = names.index("masks")
+            self.blocks = {
+                **{name: self.blocks[name] for name in names[:at]},
+                **extra,
+                **{name: self.blocks[name] for name in names[at + 1 :]},
+            }
+        # Answers of several pipes leave from a register that stands still while they stall.
+        self._parting = int(c.pipes > 1)
+        self.latency = 1 + sum(block.latency for block in self.blocks.values()) + self._parting
+        ports = {
+            "i": In(stream.Signature(request_layout(c))),
+            "o": Out(stream.Signature(reply_layout(c))),
+            "stall": In(1),
+        }
+        if c.masks:
+            ports |= {"write": In(stream.Signature(write_layout(c))), "pending": Out(1)}
+        super().__init__(ports)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        c = self.config
+        for name, block in self.blocks.items():
+            m.submodules[name] = block
+        for ahead, behind in pairwise(self.blocks.values()):
+            connect(m, ahead.o, behind.i)
+
+        placed = stream.Signature(batch_layout(c)).create()
+        queue_i = self.blocks["queue"].i
+        stages = Stages(m, placed, queue_i, depth=1)
+        announce = announce_writes(m, self, self.masks, placed.ready)
+        some = Cat(request.valid for request in self.i.p).any()
+        m.d.comb += [
+            placed.valid.eq(self.i.valid & some | announce),
+            placed.p.fence.eq(announce),
+            self.i.ready.eq(placed.ready & ~announce),
+        ]
+        for lane, request in zip(placed.p.lanes, self.i.p, strict=True):
+            key = Signal(c.key_bits)
+            m.d.comb += [
+                key.eq(pointer_key(c, request.destination, request.size_class)),
+                lane.valid.eq(request.valid & ~announce),
+                lane.key.eq(to_place(c, key)),
+            ]
+        m.d.comb += queue_i.payload.eq(stages.register(placed.p, "placed"))
+
+        last = self.blocks["unsort"].o
+        leaving = stream.Signature(reply_layout(c)).create()
+        parting = Stages(m, leaving, self.o, depth=self._parting, stall=self.stall)
+        answers = parting.register(last.p.lanes, "answers") if self._parting else last.p.lanes
+        m.d.comb += [
+            leaving.valid.eq(last.valid & ~last.p.fence),
+            last.ready.eq(leaving.ready | last.p.fence),
+            self.o.payload.eq(answers),
+        ]
+        return m
