@@ -80,7 +80,8 @@ class Lookup(wiring.Component):
             read.en.eq(stages.advance),
         ]
         record = read.data
-        set_up, asks = Signal(c.ports), Signal()
+        set_up = Signal(c.ports)
+        asks = Signal()
         with m.If(self.record_write):
             m.d.sync += set_up.eq(set_up | (Const(1) << self.record_port))
         # Read as the record is: it is not there before the record is.

@@ -138,7 +138,8 @@ class Meter(wiring.Component):
         """
         c, port = self.config, self.i.p.port
         closed, old = Signal(c.ports, name="age_closed"), Signal(c.ports, name="age_old", init=-1)
-        aged_closed, aged_old = Signal(c.ports), Signal(c.ports)
+        aged_closed = Signal(c.ports)
+        aged_old = Signal(c.ports)
         one, more = self._passed(m)
         m.d.comb += [
             aged_closed.eq((closed ^ one) & ~(old | more)),

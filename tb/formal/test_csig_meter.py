@@ -3,6 +3,8 @@ whose windows end for all ports at once; and that no port touches another's."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 from unittest import mock
@@ -30,6 +32,20 @@ SMALL: dict[str, Any] = {
 }
 
 
+@contextmanager
+def signals_of(module: ModuleType) -> Iterator[dict[str, Signal]]:
+    """Yield the signals that a module makes meanwhile, by name."""
+    made: dict[str, Signal] = {}
+
+    def keep(*args: Any, src_loc_at: int = 0, **options: Any) -> Signal:
+        signal = Signal(*args, src_loc_at=src_loc_at + 1, **options)
+        made[Value.cast(signal).name] = signal  # type: ignore[attr-defined]
+        return signal
+
+    with mock.patch.object(module, "Signal", keep):
+        yield made
+
+
 class MeterBench(Bench):
     """A meter of which one port, any port, is looked at: its capacity is written before its first
     packet, and is what it is."""
@@ -37,15 +53,8 @@ class MeterBench(Bench):
     def __init__(self, config: CsigConfig, module: ModuleType = rtl.csig.meter) -> None:
         super().__init__(resets=True)
         c, m = config, self.m
-        made: dict[str, Signal] = {}
-
-        def keep(*args: Any, src_loc_at: int = 0, **options: Any) -> Signal:
-            signal = Signal(*args, src_loc_at=src_loc_at + 1, **options)
-            made[Value.cast(signal).name] = signal  # type: ignore[attr-defined]
-            return signal
-
         dut = module.Meter(c)
-        with mock.patch.object(module, "Signal", keep):
+        with signals_of(module) as made:
             watch = Watch(dut)
         m.submodules.dut = dut
         inner = dut.elaborate(None)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
-from unittest import mock
 
 import pytest
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
@@ -23,7 +22,7 @@ from tb.formal.bench import Bench
 from tb.formal.changed import changed, disprove
 from tb.formal.naive import total
 from tb.formal.prove import Disproved, prove
-from tb.formal.test_csig_meter import SMALL
+from tb.formal.test_csig_meter import SMALL, signals_of
 from tb.formal.watch import Watch
 
 pytestmark = pytest.mark.formal
@@ -140,14 +139,7 @@ class SwapBench(Bench):
         m = self.m
         config = replace(CONFIG, ports=2)
         lookup, meter, dut = Lookup(config), Meter(config), module.Quantize(config)
-        made: dict[str, Any] = {}
-
-        def keep(*args: Any, src_loc_at: int = 0, **options: Any) -> Signal:
-            signal = Signal(*args, src_loc_at=src_loc_at + 1, **options)
-            made[signal.name] = signal
-            return signal
-
-        with mock.patch.object(module, "Signal", keep):
+        with signals_of(module) as made:
             first, ahead, here = (Watch(block).stages[0] for block in (lookup, meter, dut))
         m.submodules += [lookup, meter, dut]
         self.drive(lookup.i)
@@ -211,7 +203,7 @@ FAULTS: dict[str, tuple[type[Bench], str, str]] = {
         "[upper, lower & ~index[0], lower & index[0]]",
         "[upper, lower & index[0], lower & ~index[0]]",
     ),
-    "the valid bank": (LandBench, "into = Cat(~bank,", "into = Cat(bank,"),
+    "the valid bank": (LandBench, "into = Cat(~self.bank", "into = Cat(self.bank"),
     "waits for its own stages only": (SwapBench, "AHEAD = 2", "AHEAD = 0"),
 }
 
