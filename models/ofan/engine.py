@@ -80,11 +80,6 @@ class Engine:
             return self.queues
         return lanes if lanes % 2 else lanes // 2
 
-    def waves_of(self, lanes: int) -> int:
-        """Waves that may be under way in a pipe of so many lanes: those of two batches, at least
-        six."""
-        return max(6, 2 * (lanes // self.queues_of(lanes)))
-
 
 SORTED = Engine()
 """The paper's pipeline."""

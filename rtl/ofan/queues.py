@@ -10,11 +10,9 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for
+from models.common.prefix import scan
 from models.ofan.config import OfanConfig
 from rtl.ofan.match import queues
-
-Line = list[tuple[Value, Value]]
-"""Things that line up: whether each is there, and what it is."""
 
 
 def fold_of(c: OfanConfig) -> int:
@@ -29,40 +27,28 @@ def packet_layout(c: OfanConfig) -> data.StructLayout:
     )
 
 
-def wave_layout(c: OfanConfig) -> data.StructLayout:
-    """A wave: `mask` has a bit for each queue whose packet waits; the packets are those of `fold`
-    in the set of slots `slots`."""
-    return data.StructLayout(
-        {
-            "mask": unsigned(queues(c)),
-            "fold": unsigned(bits_for(fold_of(c))),
-            "slots": unsigned(bits_for(c.engine.depth)),
-        }
-    )
-
-
 class Queues(wiring.Component):
-    """Takes batches, shows the packet of each queue that may be served, drops what was served. A
-    batch that is taken is shown in the same cycle; a batch a cycle while there is room.
+    """Holds packets until they are served, and shows those that may be. A batch that is taken is
+    shown in the same cycle; a batch a cycle while there is room.
 
     ```
-    lanes ──┬─►[slots of set 0]──┐
-            ├─►[slots of set 1]──┼─► the queue's packet of the older wave, or else of the younger
-            └────────────────────┘                        ▲
-    valid ──► its waves ─►[…]─►[wave 2]─►[wave 1: younger]─►[wave 0: older]
+    lanes ─┬─►[slots of set 0]──┐
+           ├─►[slots of set 1]──┼──► each queue's oldest packet
+           └────────────────────┘
+                 ▲      masks: which slots hold a packet; which set is next (turn)
     ```
 
-    Packets stay where they were put; only the masks of the waves move up. A wave that is served
-    whole leaves the line in the next cycle, when its mask is passed over.
+    A batch goes to the set that is next in turn, a slot a lane, and stays there. So the sets are in
+    order of age from that one on, and so are their waves: a slot's wave is its set and ⌊lane / Q⌋.
 
     Args:
         config: an `OfanConfig` with engine `queued-banked`.
 
     Ports:
-        lanes (in, `packet_layout` and `valid` a lane), offered (in): a batch is there.
+        lanes (in, `packet` and `valid` a lane), offered (in): a batch is there.
         ready (out): there is room for a batch.
         packets (out, `packet_layout` a queue), old, young (out, a bit a queue): there is a packet,
-        and of which of the two oldest waves it is. folds (out, a number a queue): its lane.
+        and of which of the two waves it is. folds (out, a number a queue): lane = fold · Q + queue.
         allowed (out, a bit a queue): no packet of the younger wave is hidden in a lower queue.
         served (in, a bit a queue): the packet shown is served.
         advance (in): this cycle counts. empty (out): no packet waits.
@@ -91,141 +77,133 @@ class Queues(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self.config
-        count, fold, depth = queues(c), fold_of(c), c.engine.depth
-        most = c.engine.waves_of(c.lanes_per_pipe)
-        layout = wave_layout(c)
-        line = [Signal(layout, name=f"wave_{n}") for n in range(most)]
-        length, passed = Signal(range(most + 1)), Signal(2)
-        turn = Signal(range(depth))
-
-        # The line without the waves that were served whole in the last cycle.
-        left = Signal(range(most + 1))
-        m.d.comb += left.eq(length - passed[0] - passed[1])
-        nothing = Const(0, layout.size)
-        words = [wave.as_value() for wave in line] + [nothing, nothing]
-        waiting = [Signal(layout, name=f"waiting_{n}") for n in range(most)]
-        for n, wave in enumerate(waiting):
-            moved = Mux(passed[0], words[n + 1], words[n])
-            m.d.comb += wave.as_value().eq(Mux(passed[1], words[n + 2], moved))
-        taken = Cat((left > n) & (wave.slots == turn) for n, wave in enumerate(waiting))
+        count, fold, sets = queues(c), fold_of(c), c.engine.depth
+        turn = Signal(sets, init=1)
         accept = Signal()
+        # A place is (set, fold) of a wave; the batch that comes is one set more.
+        places = [(n, number) for n in range(sets + 1) for number in range(fold)]
+        stored = places[: sets * fold]
+        masks = {place: Signal(count, name="mask_{}_{}".format(*place)) for place in stored}
+        waves: dict[tuple[int, int], Value] = dict(masks)
+        for number in range(fold):
+            waves[sets, number] = Mux(accept, self._lanes((sets, number)), 0)
+
+        any_in = {place: Signal(name="any_{}_{}".format(*place)) for place in stored}
+        m.d.comb += [any_in[place].eq(masks[place].any()) for place in stored]
+        full = Cat(
+            turn[n] & Cat(any_in[n, number] for number in range(fold)).any() for n in range(sets)
+        ).any()
         m.d.comb += [
-            self.ready.eq((left <= most - fold) & ~taken.any()),
+            self.ready.eq(~full),
             accept.eq(self.offered & self.ready),
-            self.empty.eq(left == 0),
+            self.empty.eq(~Cat(any_in.values()).any()),
         ]
+        for number in range(fold):
+            place = (sets, number)
+            any_in[place] = Signal(name=f"any_comes_{number}")
+            m.d.comb += any_in[place].eq(accept & self._lanes(place).any())
 
-        come = self._come(m, accept, turn)
-        behind = [value for _, value in come] + [nothing]
-        has = [left > 0, left > 1]
-        first, second = Signal(layout), Signal(layout)
-        m.d.comb += [
-            first.as_value().eq(Mux(has[0], waiting[0].as_value(), behind[0])),
-            second.as_value().eq(
-                Mux(has[1], waiting[1].as_value(), Mux(has[0], behind[0], behind[1]))
-            ),
-            self.old.eq(first.mask),
-            self.young.eq(second.mask & ~first.mask),
-        ]
-        hidden = second.mask & first.mask
-        for queue in range(count):
-            m.d.comb += self.allowed[queue].eq(~hidden[:queue].any() if queue else 1)
-            m.d.comb += self.folds[queue].eq(Mux(first.mask[queue], first.fold, second.fold))
-        self._show(m, (first, second), has, turn, accept)
-
-        after = Signal(range(most + 1))
-        rest = [first.mask & ~self.served, second.mask & (first.mask | ~self.served)]
-        m.d.comb += after.eq(left + sum(there for there, _ in come))
-        gone = [(after > n) & ~mask.any() for n, mask in enumerate(rest)]
-        with m.If(self.advance):
-            m.d.sync += [
-                length.eq(after),
-                passed.eq(Cat(gone[0], gone[0] & gone[1])),
-                *(wave.eq(now) for wave, now in zip(line, (first, second), strict=False)),
-                *(wave.mask.eq(mask) for wave, mask in zip(line, rest, strict=False)),
+        old, young, first = {}, {}, {}
+        for place in places:
+            ahead = [(other, self._before(turn, other, place)) for other in places]
+            ahead = [(other, when) for other, when in ahead if when is not None]
+            old[place], young[place] = Signal(), Signal()
+            m.d.comb += old[place].eq(
+                any_in[place] & ~Cat(any_in[other] & when for other, when in ahead).any()
+            )
+            first[place] = Signal(count, name="first_{}_{}".format(*place))
+            lanes = self._lanes(place) if place[0] == sets else masks[place]
+            others = [
+                (self._lanes(other) if other[0] == sets else masks[other]) & when.replicate(count)
+                for other, when in ahead
             ]
-            for n in range(2, most):
-                word = reduce(
-                    or_,
-                    (
-                        value & ((left == n - k) & there).replicate(len(value))
-                        for k, (there, value) in enumerate(come)
-                    ),
+            m.d.comb += first[place].eq(lanes & ~reduce(or_, others, Const(0, count)))
+        for place in places:
+            behind = [old[other] & when for other, when in self._right_before(turn, place)]
+            m.d.comb += young[place].eq(Cat(behind).any() if behind else 0)
+
+        older, younger = Signal(count), Signal(count)
+        for mask, flags in ((older, old), (younger, young)):
+            m.d.comb += mask.eq(
+                reduce(or_, (waves[place] & flags[place].replicate(count) for place in places))
+            )
+        m.d.comb += [self.old.eq(older), self.young.eq(younger & ~older)]
+        hidden = scan(list(older & younger), or_)
+        for queue in range(count):
+            m.d.comb += self.allowed[queue].eq(~hidden[queue - 1] if queue else 1)
+
+        slots = {
+            place: [
+                Signal(
+                    packet_layout(c), name="slot_{}_{}_{}".format(*place, queue), reset_less=True
                 )
-                m.d.sync += line[n].as_value().eq(waiting[n].as_value() | word)
-            if depth > 1:
-                with m.If(accept):
-                    m.d.sync += turn.eq(Mux(turn == depth - 1, 0, turn + 1))
-        return m
-
-    def _come(self, m: Module, accept: Value, turn: Value) -> Line:
-        """The waves of the batch that is taken, in order, without those that have no packet."""
-        c = self.config
-        count = queues(c)
-        waves: Line = []
-        for fold in range(fold_of(c)):
-            wave = Signal(wave_layout(c), name=f"comes_{fold}")
-            lanes = Cat(self.lanes[fold * count + queue].valid for queue in range(count))
-            m.d.comb += [
-                wave.mask.eq(Mux(accept, lanes, 0)),
-                wave.fold.eq(fold),
-                wave.slots.eq(turn),
+                for queue in range(count)
             ]
-            waves.append((accept & lanes.any(), wave.as_value()))
-        result: Line = []
-        while waves:
-            word = reduce(lambda behind, wave: Mux(*wave, behind), waves[-2::-1], waves[-1][1])
-            result.append((Cat(there for there, _ in waves).any(), word))
-            seen: Value = Const(0)
-            others: Line = []
-            for there, value in waves:
-                others.append((there & seen, value))
-                seen = seen | there
-            waves = others[1:]
-        return result
-
-    def _show(self, m: Module, waves, has, turn: Value, accept: Value) -> None:
-        """Bring the packets of the two waves out of the slots, or straight from the lanes."""
-        c = self.config
-        count, fold, depth = queues(c), fold_of(c), c.engine.depth
-        slots = [
-            [
-                Signal(packet_layout(c), name=f"slot_{n}_{lane}", reset_less=True)
-                for lane in range(c.lanes_per_pipe)
-            ]
-            for n in range(depth)
-        ]
-        for n in range(depth):
-            with m.If(self.advance & accept & (turn == n)):
-                m.d.sync += [
-                    slot.eq(lane.packet) for slot, lane in zip(slots[n], self.lanes, strict=True)
-                ]
-        choices = []
-        for age, wave in enumerate(waves):
-            choice = Signal((depth + 1) * fold, name=f"choice_{age}")
-            for n in range(depth + 1):
-                of_set = has[age] & (wave.slots == n) if n < depth else ~has[age]
-                for number in range(fold):
-                    m.d.comb += choice[n * fold + number].eq(of_set & (wave.fold == number))
-            choices.append(choice)
+            for place in stored
+        }
         for queue in range(count):
-            choice = Signal((depth + 1) * fold, name=f"choice_of_{queue}")
-            m.d.comb += choice.eq(Mux(waves[0].mask[queue], *choices))
-            packets = [
-                source
-                for group in (*slots, [lane.packet for lane in self.lanes])
-                for source in group[queue::count]
-            ]
-            m.d.comb += (
+            lane = [self.lanes[number * count + queue].packet for number in range(fold)]
+            sources = [slots[place][queue] for place in stored] + lane
+            chosen = [first[place][queue] for place in places]
+            m.d.comb += [
                 self.packets[queue]
                 .as_value()
                 .eq(
                     reduce(
                         or_,
                         (
-                            packet.as_value() & chosen.replicate(len(packet.as_value()))
-                            for packet, chosen in zip(packets, choice, strict=True)
+                            s.as_value() & f.replicate(len(s.as_value()))
+                            for s, f in zip(sources, chosen, strict=True)
                         ),
                     )
-                )
-            )
+                ),
+                self.folds[queue].eq(
+                    reduce(
+                        or_,
+                        (Mux(f, number, 0) for (_, number), f in zip(places, chosen, strict=True)),
+                    )
+                ),
+            ]
+        with m.If(self.advance):
+            for n, number in stored:
+                place = (n, number)
+                comes = self._lanes((sets, number)) & ~(first[sets, number] & self.served)
+                stays = masks[place] & ~(first[place] & self.served)
+                m.d.sync += masks[place].eq(Mux(accept & turn[n], comes, stays))
+            with m.If(accept):
+                m.d.sync += turn.eq(turn.rotate_left(1))
+                for n, number in stored:
+                    with m.If(turn[n]):
+                        m.d.sync += [
+                            slot.eq(self.lanes[number * count + queue].packet)
+                            for queue, slot in enumerate(slots[n, number])
+                        ]
+        return m
+
+    def _lanes(self, place: tuple[int, int]) -> Value:
+        """Which lanes of the batch that comes have a packet, of one fold."""
+        count = queues(self.config)
+        return Cat(self.lanes[place[1] * count + queue].valid for queue in range(count))
+
+    def _before(self, turn: Value, other: tuple[int, int], place: tuple[int, int]) -> Value | None:
+        """When a wave is older than another one: its set comes first from `turn` on; None if
+        never."""
+        if other[0] == place[0]:
+            return Const(1) if other[1] < place[1] else None
+        if self.config.engine.depth in (other[0], place[0]):
+            return Const(1) if other[0] < place[0] else None
+        low, high = sorted((other[0], place[0]))
+        between = turn[low + 1 : high + 1].any()
+        return ~between if other[0] == low else between
+
+    def _right_before(
+        self, turn: Value, place: tuple[int, int]
+    ) -> list[tuple[tuple[int, int], Value]]:
+        """The waves that may stand right before one, and when they do."""
+        sets, last = self.config.engine.depth, fold_of(self.config) - 1
+        n, number = place
+        if number:
+            return [((n, number - 1), Const(1))]
+        if n == sets:
+            return [((before, last), turn[(before + 1) % sets]) for before in range(sets)]
+        return [(((n - 1) % sets, last), ~turn[n])] if sets > 1 else []
