@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -95,37 +97,44 @@ class Lookup(wiring.Component):
         ]
         if c.native:
             m.d.comb += o.p.bank.eq(self.bank.bit_select(here.port, 1))
-        measures = Mux(here.wide, record.wide, record.compact).bit_select(here.signal, 1)
-        there: Value = measures
+        there = Mux(here.wide, record.wide, record.compact).bit_select(here.signal, 1)
         if c.agent:
-            entry = self._entry(m, stages)
-            heard = [Signal(c.ports, name=f"heard_{signal}") for signal in range(4)]
-            with m.If(self.agent_write):
-                for signal, ports in enumerate(heard):
-                    with m.If(self.agent.signal == signal):
-                        m.d.sync += ports.eq(ports | (Const(1) << self.agent.port))
-            by_agent: Value = Const(1)
-            if c.native:
-                by_agent = record.agent.bit_select(here.signal, 1)
-                m.d.comb += o.p.by_agent.eq(by_agent)
-            of_port = Cat(ports.bit_select(i.p.port, 1) for ports in heard)
-            written = stages.register(of_port.bit_select(i.p.signal, 1), "written")
-            fresh = written & (here.time <= entry.until)
-            there = Mux(by_agent, self._of_format(entry, "there") & fresh, measures)
-            came = Signal()
-            m.d.sync += came.eq(stages.accept)
-            m.d.comb += [
-                o.p.written.eq(self._of_format(entry, "value")),
-                o.p.stale.eq(asks & by_agent & ~fresh),
-                self.used.eq(came & asks & by_agent),
-                self.use.port.eq(here.port),
-                self.use.signal.eq(here.signal),
-                self.use.written.eq(written),
-                self.use.until.eq(entry.until),
-                self.use.time.eq(here.time),
-            ]
+            there = self._agent(m, stages, here, record, asks, there)
         m.d.comb += o.p.update.eq(asks & there)
         return m
+
+    def _agent(
+        self, m: Module, stages: Stages, here: Any, record: Any, asks: Value, measured: Value
+    ) -> Value:
+        """Whether there is a value for the packet in stage 0, which is `measured` or its agent's;
+        what becomes of the agent's is told."""
+        c, i, o = self.config, self.i, self.o
+        entry = self._entry(m, stages)
+        heard = [Signal(c.ports, name=f"heard_{signal}") for signal in range(4)]
+        with m.If(self.agent_write):
+            for signal, ports in enumerate(heard):
+                with m.If(self.agent.signal == signal):
+                    m.d.sync += ports.eq(ports | (Const(1) << self.agent.port))
+        by_agent: Value = Const(1)
+        if c.native:
+            by_agent = record.agent.bit_select(here.signal, 1)
+            m.d.comb += o.p.by_agent.eq(by_agent)
+        of_port = Cat(ports.bit_select(i.p.port, 1) for ports in heard)
+        written = stages.register(of_port.bit_select(i.p.signal, 1), "written")
+        fresh = written & (here.time <= entry.until)
+        came = Signal()
+        m.d.sync += came.eq(stages.accept)
+        m.d.comb += [
+            o.p.written.eq(self._of_format(entry, "value")),
+            o.p.stale.eq(asks & by_agent & ~fresh),
+            self.used.eq(came & asks & by_agent),
+            self.use.port.eq(here.port),
+            self.use.signal.eq(here.signal),
+            self.use.written.eq(written),
+            self.use.until.eq(entry.until),
+            self.use.time.eq(here.time),
+        ]
+        return Mux(by_agent, self._of_format(entry, "there") & fresh, measured)
 
     def _of_format(self, entry: data.View, name: str) -> Value:
         """An entry's field for the format of the packet in stage 0."""
