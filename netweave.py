@@ -39,7 +39,10 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
         "Make a trace.",
         {"ofan": ofan.trace, "symphony": symphony.trace, "csig": csig.trace},
     ),
-    "study": ("Work out how exact an arithmetic is.", {"symphony-log": symphony.study_log}),
+    "study": (
+        "Set what a choice brings beside what it costs.",
+        {"symphony-log": symphony.study_log, "pointers": ofan.study_pointers},
+    ),
     "synth": (
         "Map a block to gates and count them.",
         {"ofan": ofan.synth, "symphony": symphony.synth, "csig": csig.synth},

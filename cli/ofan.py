@@ -188,6 +188,22 @@ def trace(
     say(f"{made.batches:,} batches, {len(made):,} packets at {switch} of radix {radix}")
 
 
+def study_pointers(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Little traffic: shows that all works, in seconds.")
+    ] = False,
+    jobs: Annotated[int | None, number(help="Runs at a time; default one a core.")] = None,
+    json: AsJson = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for records, tables and plots.")
+    ] = None,
+) -> None:
+    """Find how long packets wait in each pointer engine under which traffic, and its price."""
+    from synth.pointer_report import study_pointers as study
+
+    study(out, quick=quick, jobs=jobs, as_json=json)
+
+
 def synth(
     preset: Preset,
     json: AsJson = False,

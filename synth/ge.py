@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -42,7 +42,11 @@ CLOCK_GATE_GE = 4.5
 ENABLE_MUX_GE = GATES["MUX"]
 """GE of an enable made of a multiplexer instead, for one flip-flop."""
 
-_FLOPS = ("$_DFF_P_", "$_DFFE_PP_")
+ABC_GATES = tuple(gate for gate in GATES if gate != "NOT")
+"""The gates that ABC is told of; it always has an inverter."""
+
+FLOPS = ("$_DFF_P_", "$_DFFE_PP_")
+"""The flip-flops of a mapped netlist: without and with an enable."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,26 +117,38 @@ def price(
 
     Raises `ValueError` if there is no such submodule, `rtl.toolchain.ToolError` if Yosys fails.
     """
-    extra = {} if ports is None else {"ports": ports}
-    text = rtlil.convert(component, name="top", emit_src=False, **extra)
-    left_out: dict[str, int] = {}
-    for box, depth in (boxes or {}).items():
-        # A signal of the same name makes Amaranth put a number behind the module's.
-        found = re.search(rf"^module \\(top\.{re.escape(box)}(?:\$\d+)?)$", text, re.MULTILINE)
-        if found is None:
-            raise ValueError(f"{box} is no submodule of {type(component).__name__}")
-        left_out[found[1]] = depth
+    text, kinds = as_rtlil(component, ports, boxes or ())
+    left_out = {kind: (boxes or {})[box] for kind, box in kinds.items()}
     choices = repr((sorted(left_out.items()), memories, sorted(GATES.items())))
     name = digest(text, choices)
     kept = recall(name)
     if kept is None:
-        gates = tuple(gate for gate in GATES if gate != "NOT")
-        module = map_to_gates(text, gates, boxes=tuple(left_out), memories=memories)
+        module = map_to_gates(text, ABC_GATES, boxes=tuple(left_out), memories=memories)
         cost = cost_of(module, left_out if memories else left_out | {"memory": 0})
         keep(name, asdict(cost))
     else:
         cost = Cost(**kept)
     return replace(cost, flops=cost.flops - storage, storage=storage)
+
+
+def as_rtlil(
+    component: Elaboratable, ports: Any = None, boxes: Iterable[str] = ()
+) -> tuple[str, dict[str, str]]:
+    """Return a component as RTLIL text with top module `top`, and the instance that each module
+    stands for that is to be left out.
+
+    Raises `ValueError` if there is no such submodule.
+    """
+    extra = {} if ports is None else {"ports": ports}
+    text = rtlil.convert(component, name="top", emit_src=False, **extra)
+    kinds: dict[str, str] = {}
+    for box in boxes:
+        # A signal of the same name makes Amaranth put a number behind the module's.
+        found = re.search(rf"^module \\(top\.{re.escape(box)}(?:\$\d+)?)$", text, re.MULTILINE)
+        if found is None:
+            raise ValueError(f"{box} is no submodule of {type(component).__name__}")
+        kinds[found[1]] = box
+    return text, kinds
 
 
 def cost_of(module: dict[str, Any], boxes: Mapping[str, int] | None = None) -> Cost:
@@ -148,7 +164,7 @@ def cost_of(module: dict[str, Any], boxes: Mapping[str, int] | None = None) -> C
         kind = cell["type"].removeprefix("$_").removesuffix("_")
         if kind in GATES:
             logic += GATES[kind]
-        elif cell["type"] in _FLOPS:
+        elif cell["type"] in FLOPS:
             flops += 1
             for bit in cell["connections"].get("E", ()):
                 enables[bit] += 1
@@ -170,7 +186,7 @@ def logic_depth(module: dict[str, Any], boxes: Mapping[str, int] | None = None) 
     outputs: dict[str, list[int]] = {}
     weight: dict[str, int] = {}
     for name, cell in module["cells"].items():
-        weight[name] = 0 if cell["type"] in _FLOPS else boxes.get(cell["type"], 1)
+        weight[name] = 0 if cell["type"] in FLOPS else boxes.get(cell["type"], 1)
         if not weight[name]:
             continue
         directions = cell["port_directions"]

@@ -1,8 +1,8 @@
 """When packets leave a pointer engine: every engine's schedule, some million cycles a second.
 
 At most one batch arrives in a cycle. One that the engine does not take waits in front of it, and no
-later batch passes. Batches without a packet take no place and no time. The golden models of the
-schedules are `models.ofan.queued`, `matched` and `rounds`; `sorted` never lets a packet wait.
+later batch passes. A batch without a packet does not count as one. The golden models of the
+schedules are `models.ofan.queued`, `matched` and `sorted_banked`; `sorted` makes no packet wait.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 
 from models.ofan.banks import place
 from models.ofan.config import OfanConfig
-from models.ofan.queued import WAVES
 from models.ofan.schedule_loops import Offer, Queues, Times, in_turn, prefix_turns, queued
 
 
@@ -94,6 +93,15 @@ class Schedule:
         return self.served - self.offered.cycle[self.offered.batch]
 
     @cached_property
+    def histogram(self) -> np.ndarray:
+        """How many packets wait 0, 1, 2, … cycles."""
+        return np.bincount(self.waiting)
+
+    def longest(self, share: float) -> int:
+        """Return how long a packet waits at most, for this share of the packets."""
+        return int(np.searchsorted(self.histogram.cumsum(), share * len(self.served)))
+
+    @cached_property
     def backlog(self) -> int:
         """Most batches that have arrived and are not wholly served, the one that just came too."""
         done = np.maximum.reduceat(self.served, self.offered.start[:-1])
@@ -115,37 +123,53 @@ class Schedule:
         return float(np.maximum(busy, o.lengths).sum() / o.lengths.sum())
 
 
-def schedule(config: OfanConfig, offered: Offered) -> Schedule:
-    """Return when the engine of `config` takes and serves what is offered to its lanes."""
+def schedule(config: OfanConfig, offered: Offered, bank_of: np.ndarray | None = None) -> Schedule:
+    """Return when the engine of `config` takes and serves what is offered to its lanes.
+
+    `bank_of` is the bank of each key, if it is not to be that of `models.ofan.banks`.
+    """
     engine, width = config.engine, config.lanes_per_pipe
-    taken, served = offered.cycle.copy(), np.full(len(offered.key), -1)
-    times = Times(taken, served)
+    if bank_of is None:
+        bank_of, _ = place(np.arange(config.keys), engine.banks)
     pipe = offered.lane // width
-    banks = pipe * engine.banks + place(np.arange(config.keys), engine.banks)[0][offered.key]
-    offer = Offer(offered.cycle, offered.start, offered.key, banks)
+    offer = Offer(
+        offered.cycle, offered.start, offered.key, pipe * engine.banks + bank_of[offered.key]
+    )
     if engine.kind == "sorted":
-        served[:] = offered.cycle[offered.batch]
-    elif engine.kind == "queued-banked":
+        return Schedule(offered, offered.cycle, offered.cycle[offered.batch])
+    if engine.kind == "queued-banked":
+        taken, served = np.empty_like(offered.cycle), np.full(len(offered.key), -1)
         count = engine.queues_of(width)
-        shape = Queues(
-            config.pipes, count, width // count, engine.depth, WAVES, engine.banks
-        )
-        queues = pipe * count + offered.lane % count
-        queued(shape, offer, offered.lane // count, queues, times)
-    else:
-        many = config.pipes * engine.banks
-        if engine.kind == "matched-banked":
-            turns = prefix_turns(offered.start, offered.key, banks, pipe, many)
-        else:
-            turns = rank_turns(offered.batch * many + banks, offered.key)
-        in_turn(offer, pipe, turns, config.pipes, engine.depth, times)
-    return Schedule(offered, taken, served)
+        shape = Queues(config.pipes, count, width // count, engine.depth, engine.banks)
+        queue = pipe * count + offered.lane % count
+        queued(shape, offer, offered.lane // count, queue, Times(taken, served))
+        return Schedule(offered, taken, served)
+    if engine.kind == "matched-banked":
+        turn = prefix_turns(offer, pipe, config.pipes * engine.banks)
+        return _in_turn(config, offered, pipe, turn)
+    turn = rank_turns(offered.batch * config.pipes * engine.banks + offer.bank, offered.key)
+    return _in_turn(config, offered, pipe, turn)
 
 
 def rank_turns(bank: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Return the turn of each packet in its batch under `models.ofan.rounds`: the number of smaller
-    keys that its bank has there; `bank` tells the banks of one batch from those of another."""
+    """Return the round of each packet under `models.ofan.rounds`: the number of smaller keys that
+    its bank is asked for; `bank` tells the banks of one batch from those of another."""
     above = key.max() + 1
     codes, packet = np.unique(bank * above + key, return_inverse=True)
     turns = np.arange(len(codes)) - np.searchsorted(codes, codes // above * above)
     return turns[packet]
+
+
+def _in_turn(config: OfanConfig, offered: Offered, pipe: np.ndarray, turn: np.ndarray) -> Schedule:
+    """Return the schedule of pipes that serve batch after batch; `turn` is the cycle of each packet
+    in the time of its batch. Sorted batches leave a pipe whole."""
+    part = offered.batch * config.pipes + pipe
+    length = np.zeros(offered.batches * config.pipes, np.int64)
+    np.maximum.at(length, part, turn + 1)
+    taken, begin = np.empty_like(offered.cycle), np.zeros_like(length)
+    shape = offered.batches, config.pipes
+    depth = config.engine.depth
+    in_turn(offered.cycle, length.reshape(shape), depth, taken, begin.reshape(shape))
+    if config.engine.kind == "sorted-banked":
+        turn = length[part] - 1
+    return Schedule(offered, taken, begin[part] + turn)

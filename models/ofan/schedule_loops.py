@@ -37,69 +37,61 @@ class Times(NamedTuple):
 
 
 class Queues(NamedTuple):
-    """Shape of `models.ofan.queued`."""
+    """Shape of `models.ofan.queued`; all but `pipes` are of a pipe."""
 
     pipes: int
     queues: int
-    """Of a pipe."""
     fold: int
-    """Waves of a batch in a pipe."""
+    """Waves of a batch."""
     depth: int
-    waves: int
-    """Waves that may be under way in a pipe."""
     banks: int
-    """Of a pipe."""
 
 
 @compiled
 def queued(shape: Queues, offer: Offer, wave: np.ndarray, queue: np.ndarray, times: Times) -> None:
     """Fill in `times` as `models.ofan.queued` serves; `wave` and `queue` are each packet's number
-    of its wave in the batch and of its queue."""
+    of its wave in the batch and of its queue, counted over all pipes.
+
+    In a pipe, wave f of batch b has the number b · fold + f.
+    """
     taken, served = times
-    held = np.zeros(shape.pipes * shape.queues, np.int64)
-    blocked = np.full(shape.pipes * shape.queues, -1)  # cycle in which the older wave is at its head
-    busy = np.full(shape.pipes * shape.banks, -1)  # 2 · cycle + (0 for the older wave, 1)
-    serves = np.zeros(shape.pipes * shape.banks, np.int64)  # the key, -1 once another one was met
-    oldest = np.zeros(shape.pipes, np.int64)
-    following = np.zeros(shape.pipes, np.int64)
-    begins = np.zeros((shape.pipes, shape.waves), np.int64)
-    ends = np.zeros((shape.pipes, shape.waves), np.int64)
-    left = np.zeros((shape.pipes, shape.waves), np.int64)
+    pipes, fold = shape.pipes, shape.fold
+    places = fold * shape.depth
+    blocked = np.full(pipes * shape.queues, -1)  # cycle in which an older packet is before it
+    busy = np.full(pipes * shape.banks, -1)  # 2 · cycle, and 1 more for the younger wave
+    serves = np.zeros(pipes * shape.banks, np.int64)  # the key, -1 once another one was met
+    oldest = np.zeros(pipes, np.int64)
+    begin = np.zeros((pipes, places), np.int64)
+    end = np.zeros((pipes, places), np.int64)
+    left = np.zeros((pipes, places), np.int64)
     front = now = inside = 0
     while front < len(offer.cycle) or inside:
         if not inside:
             now = max(now, offer.cycle[front])
         if front < len(offer.cycle) and offer.cycle[front] <= now:
-            first, end = offer.start[front], offer.start[front + 1]
             room = True
-            for pipe in range(shape.pipes):
-                room &= following[pipe] - oldest[pipe] <= shape.waves - shape.fold
-            for i in range(first, end):
-                held[queue[i]] += 1
-                room &= held[queue[i]] <= shape.depth
+            for pipe in range(pipes):
+                room &= front - oldest[pipe] // fold < shape.depth
             if room:
                 taken[front] = now
+                for i in range(offer.start[front], offer.start[front + 1]):
+                    pipe, at = wave[i] // fold, (front * fold + wave[i] % fold) % places
+                    if not left[pipe, at]:
+                        begin[pipe, at] = i
+                    end[pipe, at] = i + 1
+                    left[pipe, at] += 1
+                    inside += 1
                 front += 1
-                inside += end - first
-                for i in range(first, end):
-                    pipe = wave[i] // shape.fold
-                    if i == first or wave[i] != wave[i - 1]:
-                        following[pipe] += 1
-                        begins[pipe, (following[pipe] - 1) % shape.waves] = i
-                        left[pipe, (following[pipe] - 1) % shape.waves] = 0
-                    ends[pipe, (following[pipe] - 1) % shape.waves] = i + 1
-                    left[pipe, (following[pipe] - 1) % shape.waves] += 1
-            else:
-                for i in range(first, end):
-                    held[queue[i]] -= 1
-        for pipe in range(shape.pipes):
-            for younger in range(min(2, following[pipe] - oldest[pipe])):
-                at = (oldest[pipe] + younger) % shape.waves
-                for i in range(begins[pipe, at], ends[pipe, at]):
+        for pipe in range(pipes):
+            while oldest[pipe] < front * fold and not left[pipe, oldest[pipe] % places]:
+                oldest[pipe] += 1
+            for younger in range(min(2, front * fold - oldest[pipe])):
+                at = (oldest[pipe] + younger) % places
+                for i in range(begin[pipe, at], end[pipe, at] if left[pipe, at] else 0):
                     if served[i] >= 0:
                         continue
                     if younger and blocked[queue[i]] == now:
-                        break  # it is hidden: all that follow in its wave wait
+                        break  # it is hidden, and all that follow in its wave wait
                     blocked[queue[i]] = now
                     bank = offer.bank[i]
                     if busy[bank] < 2 * now:
@@ -110,19 +102,18 @@ def queued(shape: Queues, offer: Offer, wave: np.ndarray, queue: np.ndarray, tim
                         serves[bank] = -1
                         continue
                     served[i] = now
-                    held[queue[i]] -= 1
                     left[pipe, at] -= 1
                     inside -= 1
-            for _ in range(2):
-                if oldest[pipe] < following[pipe] and not left[pipe, oldest[pipe] % shape.waves]:
-                    oldest[pipe] += 1
+            while oldest[pipe] < front * fold and not left[pipe, oldest[pipe] % places]:
+                oldest[pipe] += 1
         now += 1
 
 
 @compiled
-def prefix_turns(start: np.ndarray, key: np.ndarray, bank: np.ndarray, pipe: np.ndarray, banks: int):
-    """Return the turn of each packet in its batch under `models.ofan.matched`: in each turn a pipe
+def prefix_turns(offer: Offer, pipe: np.ndarray, banks: int):
+    """Return the turn of each packet under `models.ofan.matched`: in each turn of a batch a pipe
     serves its lanes up to the first whose bank serves another key; `banks` is of all pipes."""
+    start, key, bank = offer.start, offer.key, offer.bank
     turns = np.zeros(len(key), np.int64)
     stamp = np.full(banks, -1)
     serves = np.zeros(banks, np.int64)
@@ -142,34 +133,26 @@ def prefix_turns(start: np.ndarray, key: np.ndarray, bank: np.ndarray, pipe: np.
 
 @compiled
 def in_turn(
-    offer: Offer, pipe: np.ndarray, turns: np.ndarray, pipes: int, depth: int, times: Times
-) -> None:
-    """Fill in `times` where a pipe serves batch after batch, each in its turns, from a queue of
-    `depth` batches that the first of them does not pass through when it is empty.
+    cycle: np.ndarray, length: np.ndarray, depth: int, taken: np.ndarray, begin: np.ndarray
+):
+    """Fill in when each batch is taken and when each pipe begins to serve it, where a pipe serves
+    batch b for `length[b, pipe]` cycles and then the next one; 0 where it has no part in it.
 
-    A batch is taken when every pipe has fewer than `depth` batches that are not done.
+    A batch is taken when every pipe has fewer than `depth` batches that it is not done with.
     """
-    taken, served = times
-    free = np.zeros((pipes, depth), np.int64)  # cycle from which a place of the queue is free
+    pipes = length.shape[1]
+    free = np.zeros((pipes, depth), np.int64)  # cycle from which a place for a batch is free
     count = np.zeros(pipes, np.int64)
     ready = np.zeros(pipes, np.int64)  # cycle from which the pipe can serve another batch
-    earliest = 0
-    for b in range(len(offer.cycle)):
-        now = max(earliest, offer.cycle[b])
+    now = -1
+    for b in range(len(cycle)):
+        now = max(now + 1, cycle[b])
         for p in range(pipes):
             now = max(now, free[p, count[p] % depth])
         taken[b] = now
-        earliest = now + 1
-        begin = now
-        last = 0
-        for i in range(offer.start[b], offer.start[b + 1]):
-            p = pipe[i]
-            if i == offer.start[b] or p != pipe[i - 1]:
-                begin = max(now, ready[p])
-                last = 0
-            last = max(last, turns[i])
-            served[i] = begin + turns[i]
-            if i + 1 == offer.start[b + 1] or p != pipe[i + 1]:
-                ready[p] = begin + last + 1
+        for p in range(pipes):
+            if length[b, p]:
+                begin[b, p] = max(now, ready[p])
+                ready[p] = begin[b, p] + length[b, p]
                 free[p, count[p] % depth] = ready[p]
                 count[p] += 1

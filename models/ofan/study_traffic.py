@@ -39,14 +39,14 @@ class Size:
     cases: int
     """Permutations, and cases of the other kinds at line rate."""
     periods: int
-    """Of a case; all its periods are alike, but for the first."""
+    """Of a case in which all of them are alike."""
     drifts: int
-    """Of a case with `drift`, where they are not."""
+    """Of a case in which they are not."""
     cycles: int
     """Of random traffic and storms."""
 
 
-FULL = Size(cases=300, periods=8, drifts=100, cycles=20_000)
+FULL = Size(cases=300, periods=8, drifts=50, cycles=10_000)
 QUICK = Size(cases=10, periods=4, drifts=10, cycles=300)
 
 Rng = np.random.Generator
@@ -148,9 +148,9 @@ def _permuted(config: OfanConfig, rng: Rng, periods: int, **phases: bool) -> np.
 def _all_to_all(config: OfanConfig, size: Size) -> Cases:
     for case in range(size.cases):
         rng = np.random.default_rng([4, case])
-        hosts = Hosts(config, rng, size.periods)
+        hosts = Hosts(config, rng, size.drifts)
         many = hosts.tree.hosts
-        away = rng.integers(1, many) + np.arange(size.periods)[:, None]
+        away = rng.integers(1, many) + np.arange(size.drifts)[:, None]
         data = hosts.keys((hosts.host + away) % many, 0)
         yield at_line_rate(rng, data, hosts.keys((hosts.host - away) % many, 1))
 
@@ -254,7 +254,7 @@ TRAFFIC: dict[str, Traffic] = {
         ),
         Traffic(
             "one-bank",
-            "all lanes, all cycles: as different keys of one bank as there are",
+            "all lanes, all cycles: different keys of one bank, as many as it has",
             _one_bank,
             of_banks=True,
             full=True,

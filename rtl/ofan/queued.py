@@ -63,7 +63,7 @@ class QueuedBanked(wiring.Component):
         left = stream.Signature(unsigned(1)).create()
         stages = Stages(m, served, left, depth=3, stall=self.stall)
         m.d.comb += [
-            served.valid.eq(match.served.any()),
+            served.valid.eq(heads.old.any()),  # the first packet of the oldest wave is served
             served.payload.eq(match.served),
             left.ready.eq(self.o.ready),
             self.o.valid.eq(left.valid),

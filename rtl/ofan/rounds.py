@@ -230,8 +230,10 @@ class Rounds(wiring.Component):
         stages = Stages(m, leaving, self.o, depth=3)
         held = Signal(self.i.p.shape(), name="held", reset_less=True)
         left, first = Signal(len(lanes)), Signal(len(lanes))
+        same = Signal(len(lanes), reset_less=True)
+        banks = [item.key[size:] for item in self.i.p.items]
         m.d.comb += [
-            first.eq(self._first(m, left, [item.key[size:] for item in held.items])),
+            first.eq(self._first(left, same)),
             last.eq(~(left & ~first).any()),
             self.i.ready.eq(stages.advance & file.running & (~here | last)),
             take.eq(self.i.valid & self.i.ready),
@@ -241,6 +243,8 @@ class Rounds(wiring.Component):
         with m.If(take):
             m.d.sync += [
                 held.eq(self.i.p),
+                # Whether an item's bank is that of the item before it.
+                same.eq(Cat(Const(0, 1), *(a == b for a, b in pairwise(banks)))),
                 here.eq(1),
                 left.eq(Cat(item.master for item in self.i.p.items)),
             ]
@@ -284,10 +288,8 @@ class Rounds(wiring.Component):
             return Cat(item.ways != 0, item.turn, item.mask, item.ways)
         return Cat(Const(1, 1), item.turn)
 
-    def _first(self, m: Module, left: Value, banks: list[Value]) -> Value:
+    def _first(self, left: Value, same: Value) -> Value:
         """Return which of the masters left are the first of their bank."""
-        same = Signal(len(banks), name="same")
-        m.d.comb += same.eq(Cat(Const(0, 1), *(a == b for a, b in pairwise(banks))))
         nodes = scan(
             list(zip(left, same, strict=True)),
             lambda before, here: (here[0] | here[1] & before[0], here[1] & before[1]),

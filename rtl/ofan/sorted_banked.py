@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
@@ -54,29 +55,22 @@ class SortedBanked(wiring.Component):
         c = self.config = config
         self.pipe = pipe
         self.masks = Masks(c)
-        self.blocks = {
+        self.blocks: dict[str, Any] = {
             "queue": BatchQueue(batch_layout(c), c.engine.depth),
             "sort": Sort(c),
             "combine": Combine(c),
-            "masks": self.masks,
+        }
+        if c.masks:  # the tables are read by key
+            self.blocks["keys"] = Rekey(c, combined_fields(c), to_key)
+        self.blocks["masks"] = self.masks
+        if c.masks:
+            self.blocks["places"] = Rekey(c, masked_fields(c), to_place)
+        self.blocks |= {
             "rounds": Rounds(c, pipe),
-            "keys": Rekey(c, updated_fields(c), to_key),
+            "keys_again": Rekey(c, updated_fields(c), to_key),
             "decombine": Decombine(c),
             "unsort": Unsort(c),
         }
-        if c.masks:  # they look at keys
-            names = list(self.blocks)
-            extra = {
-                "keys_masks": Rekey(c, combined_fields(c), to_key),
-                "masks": self.masks,
-                "places": Rekey(c, masked_fields(c), to_place),
-            }
-            at = names.index("masks")
-            self.blocks = {
-                **{name: self.blocks[name] for name in names[:at]},
-                **extra,
-                **{name: self.blocks[name] for name in names[at + 1 :]},
-            }
         # Answers of several pipes leave from a register that stands still while they stall.
         self._parting = int(c.pipes > 1)
         self.latency = 1 + sum(block.latency for block in self.blocks.values()) + self._parting

@@ -48,8 +48,8 @@ async def cosim(dut: Any) -> None:
     before = bench.cycle
     await bench.run()
     told = {
-        "batches": bench.answered,
-        "packets": bench.packets,
+        "batches": bench.judge.answered,
+        "packets": bench.judge.packets,
         "cycles": bench.cycle - before,
         "seconds": time.perf_counter() - started,
         "coverage": coverage.counts,

@@ -109,7 +109,8 @@ async def resets(dut: Any) -> None:
         lambda: bool(bench.masks and bench.masks.beat),
     )
     for number in range(GIVEN["resets"]):
-        count = 3 * bench.latency
+        count = 3 * bench.latency + 20
+        await fill_table(bench)  # the reset before has emptied it
         bench.pause(*(("bursts", "sometimes"), ("none", "long"), ("none", "none"))[number % 3])
         bench.feed(stimulus.hot(c, rng, count, hot))
         if c.masks:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
+from models.ofan import banks
 from models.ofan.config import OfanConfig
 from models.ofan.masks import MaskWrite
 from models.ofan.switch import Packet
@@ -108,6 +109,19 @@ def echoes(c: OfanConfig, rng: random.Random, distance: int) -> Iterator[Packets
                 yield drawn(c, rng, rest, 0.8) if rest else []
 
 
+def crowded(c: OfanConfig, rng: random.Random, count: int) -> Iterator[Packets]:
+    """Packets of few pointers that live in one bank, or in two, so that batches wait: full ones,
+    and such that have a packet or two among many lanes."""
+    for number in range(count):
+        if number % 5 == 0:
+            load = rng.choice((0.05, 0.3, 1.0))
+        if number % 10 == 0:
+            crowd = rng.sample(range(c.engine.banks), min(c.engine.banks, rng.choice((1, 2))))
+            there = [k for k in range(c.keys) if banks.place(k, c.engine.banks)[0] in crowd]
+            pool = [divmod(k, c.destinations)[::-1] for k in rng.sample(there, min(5, len(there)))]
+        yield drawn(c, rng, pool, load)
+
+
 TRAFFIC = {
     "uniform": uniform,
     "one key": one_key,
@@ -122,6 +136,8 @@ TRAFFIC = {
 def mixed(c: OfanConfig, rng: random.Random, count: int) -> list[Packets]:
     """About `count` batches of all kinds, kind by kind in any order."""
     kinds = list(TRAFFIC.values())
+    if c.engine.banked:
+        kinds += [crowded, crowded]
     rng.shuffle(kinds)
     share = -(-count // len(kinds))
     return [packets for kind in kinds for packets in kind(c, rng, share)]

@@ -5,32 +5,35 @@ just before the rising edge, where the handshakes are decided.
 
 ```
 feed ──► Source s_axis ──┐                     ┌── expected answers ◄── Reference
-schedule ► Source s_mask ├──► switch ──► m_axis ──► compare, in order, at the cycle they are due
-           Source s_prefix                     └── stream rules, latency, throughput
+schedule ► Source s_mask ├──► switch ──► m_axis ──► judge: the right answers, when they are due
+           Source s_prefix                     └── stream rules
 ```
 
+The judge follows from the engine: `InStep` for `sorted`, `ByLane` for the banked ones.
+
 When does a change of the masks take effect? The switch takes no batch in the cycle in which a write
-is first offered on s_mask and sends a fence in instead; so batches taken before the offer see the
-old sets, all later ones the new sets, and no batch is taken together with a write. The write is
-taken (tready) only when the fence reaches the mask tables, some cycles later: batches taken
-meanwhile see the new sets already. An entry of the lookup table holds for the batches taken in
-later cycles than the entry.
+is first offered on s_mask; so batches taken before the offer see the old sets, all later ones the
+new sets, and no batch is taken together with a write. An entry of the lookup table holds for the
+batches taken in later cycles than the entry.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cocotb.triggers import Timer
 
+from models.ofan.banks import rows
 from models.ofan.config import OfanConfig
 from models.ofan.masks import MaskWrite
 from models.ofan.switch import Packet
-from tb.ofan.switch_coverage import Cycle, SwitchCoverage
+from tb.ofan.switch_by_lane import ByLane
+from tb.ofan.switch_coverage import SwitchCoverage
+from tb.ofan.switch_cycle import Beat, Cycle
+from tb.ofan.switch_in_step import InStep
 from tb.ofan.switch_reference import Answers, Batch, PrefixWrite, Reference, batch
 from tb.pauses import PAUSES, never
 from tb.source import Source, sample
@@ -51,8 +54,10 @@ class SwitchBench:
         self.coverage = coverage
         self.rng = random.Random(seed)
         self.cycle = 0
-        self.taken = self.answered = self.packets = 0
-        """Batches taken, batches and packets answered."""
+        self.taken = 0
+        """Batches taken."""
+        judge = ByLane if config.engine.banked else InStep
+        self.judge = judge(config, latency, coverage)
         self.batches = Source(dut, "s_axis")
         self.masks = Source(dut, "s_mask") if config.masks else None
         self.prefixes = Source(dut, "s_prefix") if config.lookup == "table" else None
@@ -69,31 +74,24 @@ class SwitchBench:
         if config.lookup == "aligned":
             dut.own_prefix.value = self.own_prefix
         dut.m_axis_tready.value = 0
-        # A reset sweeps the memories: N + 1 cycles for pointers, one an entry for the others.
-        self._sweep = max(config.keys + 1, config.destinations, config.masks)
-        if self.prefixes:
-            self._sweep = max(self._sweep, 1 << config.prefix_bits)
+        self._sweep = sweep_of(config)
         self._after_write = -1  # the cycle after one in which a write was taken
         self._restart()
 
     def _restart(self) -> None:
         self.model = Reference(self.config)
         self.model.own_prefix = self.own_prefix
-        self.expected: deque[tuple[int, int, Answers]] = deque()
-        """Of each batch in flight: cycle taken, cycles disturbed until then, what must come out."""
-        self.swept_at = self.cycle + self._sweep + 1
-        self._in_lookup = False  # a batch may wait in the lookup, and a write waits for it
-        self._held: tuple[int, int] | None = None  # the answer that waited in the last cycle
-        self._announced = False  # the write on s_mask has its fence on the way
-        self._disturbed, self._last_disturbed = 0, self.cycle
-        self._write_waits = 0
+        self.swept_at = self.cycle + self._sweep
+        self._held: Beat | None = None  # the answer that waited in the last cycle
+        self._write_waits = self._write_limit = 0
         self._moved_at = self.cycle
+        self.judge.restart(self.cycle)
         self.coverage.restart()
 
     @property
     def in_flight(self) -> int:
         """Batches inside the switch."""
-        return len(self.expected)
+        return self.judge.in_flight
 
     @property
     def answer_waits(self) -> bool:
@@ -191,20 +189,31 @@ class SwitchBench:
         self.cycle += 1
 
     def _observe(self, m_ready: bool) -> None:
-        dut = self.dut
-        s_ready, m_valid = bool(dut.s_axis_tready.value), bool(dut.m_axis_tvalid.value)
-        stalled = m_valid and not m_ready
-        excused = stalled or self.cycle < self.swept_at
-        if self.masks:
-            excused |= self._write(stalled)
-        if excused:
-            self._disturbed, self._last_disturbed = self._disturbed + 1, self.cycle
-        self._watch(s_ready or (m_valid and m_ready))
-        self._cover(s_ready, m_valid, m_ready)
-        self._answer(m_valid, m_ready)
-        assert s_ready or excused, f"cycle {self.cycle}: s_axis_tready is 0 though nothing holds it"
-        written = self._after_write == self.cycle + 1
-        self._accept(s_ready, stalled or written or self.cycle < self.swept_at)
+        dut, masks = self.dut, self.masks
+        writing = masks is not None and masks.beat is not None
+        now = Cycle(
+            number=self.cycle,
+            offered=self.batches.beat is not None,
+            taken=bool(dut.s_axis_tready.value),
+            answer=bool(dut.m_axis_tvalid.value),
+            answer_taken=m_ready,
+            writing=writing,
+            write_taken=writing and bool(dut.s_mask_tready.value),
+            sweeping=self.cycle < self.swept_at,
+            in_flight=self.in_flight,
+        )
+        self._watch(now.taken or (now.answer and m_ready))
+        self.coverage.cycle(now)
+        self.judge.begin(now)
+        if writing:
+            self._write(now)
+        self._answer(now)
+        batch = None
+        if now.offered:
+            self.judge.ready(now)
+            if now.taken:
+                batch = self._accept(now)
+        self.judge.end(now, batch)
         if self.prefixes and self.prefixes.beat and dut.s_prefix_tready.value:
             write = self.prefixes.take()
             self.model.table.write(write.prefix, write.destination)
@@ -218,95 +227,57 @@ class SwitchBench:
         stuck = self.cycle - self._moved_at
         assert stuck <= 4 * self.latency + SLACK, f"cycle {self.cycle}: stuck for {stuck} cycles"
 
-    def _write(self, stalled: bool) -> bool:
-        """Follow s_mask; return whether it holds back batches in this cycle."""
+    def _write(self, now: Cycle) -> None:
+        """Follow s_mask."""
         assert self.masks
-        change = self.masks.beat
-        if change is None:
-            return False
         if self.masks.fresh:
+            change = self.masks.beat
             self.coverage.written(change, bool(self.in_flight), self.model)
             if self._after_write == self.cycle:
                 self.coverage.hit("writes back to back")
             self.model.write(change)
-        holds = not self._announced
-        if self.dut.s_mask_tready.value:
+            self._write_waits, self._write_limit = 0, self.judge.patience + SLACK
+        if now.write_taken:
             self.masks.take()
-            self._announced, self._write_waits, holds = False, 0, True
             self._after_write = self.cycle + 1
-        elif not stalled and self.cycle >= self.swept_at:
-            self._announced |= not self._in_lookup
+        elif not now.stalled and not now.sweeping:
             self._write_waits += 1
-            assert self._write_waits <= self.latency + SLACK, (
+            assert self._write_waits <= self._write_limit, (
                 f"cycle {self.cycle}: a write waits on s_mask for {self._write_waits} cycles"
             )
-        return holds
 
-    def _answer(self, m_valid: bool, m_ready: bool) -> None:
-        where = f"cycle {self.cycle}: answer {self.answered}"
-        if not m_valid:
+    def _answer(self, now: Cycle) -> None:
+        where = f"cycle {self.cycle}"
+        if not now.answer:
             assert self._held is None, f"{where}: m_axis_tvalid fell before it was taken"
-            if self.expected:
-                taken, disturbed, _ = self.expected[0]
-                due = taken + self.latency + self._disturbed - disturbed
-                assert self.cycle < due, f"{where}: not there; taken in cycle {taken}, due in {due}"
+            self.judge.nothing(now)
             return
-        assert self.expected, f"{where}: m_axis_tvalid is 1 though no answer is due"
         data, unknown = sample(self.dut.m_axis_tdata)
-        keep, _ = sample(self.dut.m_axis_tkeep)
-        if self._held is not None:
-            assert (data, keep) == self._held, f"{where}: changed before it was taken"
+        beat = Beat(data, sample(self.dut.m_axis_tkeep)[0], unknown)
+        if self._held is None:
+            self.judge.answer(now, beat)
         else:
-            self._judge(where, data, keep, unknown)
-        self._held = None if m_ready else (data, keep)
-        if m_ready:
-            self.packets += len(self.expected.popleft()[2].packets)
-            self.answered += 1
+            assert beat == self._held, f"{where}: m_axis changed before it was taken"
+        self._held = None if now.answer_taken else beat
+        if now.answer_taken:
+            self.judge.left()
 
-    def _judge(self, where: str, data: int, keep: int, unknown: int) -> None:
-        c = self.config
-        taken, disturbed, want = self.expected[0]
-        late, held = self.cycle - taken - self.latency, self._disturbed - disturbed
-        assert 0 <= late <= held, (
-            f"{where}: latency {late + self.latency}, not {self.latency}, {held} cycles disturbed"
-        )
-        assert keep == want.tkeep, f"{where}: m_axis_tkeep is {keep:#x}, not {want.tkeep:#x}"
-        if not (data ^ want.tdata | unknown) & want.care:
-            return
-        for packet, uplink in zip(want.packets, want.uplinks, strict=True):
-            got = data >> packet.lane * c.answer_bits & (1 << c.answer_bits) - 1
-            got = -1 if got >> c.uplink_bits else got
-            assert got == uplink, (
-                f"{where}: lane {packet.lane}, destination {packet.destination}, size class "
-                f"{packet.size_class}: uplink is {got}, not {uplink} (-1: unroutable)"
-            )
-        raise AssertionError(f"{where}: m_axis_tdata has unknown bits: {unknown & want.care:#x}")
-
-    def _accept(self, s_ready: bool, stuck: bool) -> None:
-        """Follow s_axis; `stuck` says that the pipeline may have taken nothing from a lookup."""
-        if not s_ready or self.batches.beat is None:
-            self._in_lookup &= stuck
-            return
+    def _accept(self, now: Cycle) -> Answers:
         beat: Batch = self.batches.take()
         self.taken += 1
-        self._in_lookup = self.config.lookup != "none"
         packets = self.model.look_up(beat.packets)
         if len(packets) < len(beat.packets):
             self.coverage.hit("not northbound")
         answers = self.model.answer(packets)
-        self.coverage.entered(self.cycle, self._last_disturbed, answers, self.model)
-        self.expected.append((self.cycle, self._disturbed, answers))
+        self.judge.accept(now, answers, self.model)
+        return answers
 
-    def _cover(self, s_ready: bool, m_valid: bool, m_ready: bool) -> None:
-        self.coverage.cycle(
-            Cycle(
-                offered=self.batches.beat is not None,
-                taken=s_ready,
-                answer=m_valid,
-                answer_taken=m_ready,
-                writing=bool(self.masks and self.masks.beat),
-                sweeping=self.cycle < self.swept_at,
-                in_flight=self.in_flight,
-                undisturbed=self.cycle - self._last_disturbed,
-            )
-        )
+
+def sweep_of(c: OfanConfig) -> int:
+    """Cycles after a reset until all memories are initialised."""
+    sweeps = [c.destinations, c.masks] if c.masks else []
+    if c.lookup == "table":
+        sweeps.append(1 << c.prefix_bits)
+    if c.engine.banked:
+        return max([rows(c.keys, c.engine.banks) + 1, *sweeps])
+    return max([c.keys + 1, *sweeps]) + 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from models.ofan.config import OfanConfig
 from models.ofan.masks import MaskWrite
 from models.ofan.switch import UNROUTABLE
 from tb.coverage import Bin, Coverage
+from tb.ofan import queued_coverage
+from tb.ofan.switch_cycle import Cycle
 from tb.ofan.switch_reference import Answers, Reference
 
 TESTS = ("traffic", "pauses", "failures", "resets")
@@ -22,7 +23,7 @@ def bins(c: OfanConfig, latency: int) -> list[Bin]:
         Bin(name, meaning, test)
         for test, table in (
             ("traffic", _traffic(c, latency)),
-            ("pauses", _pauses()),
+            ("pauses", _pauses(c)),
             ("failures", _failures(c)),
             ("resets", _resets(c, latency)),
         )
@@ -38,12 +39,18 @@ def _traffic(c: OfanConfig, latency: int) -> Rows:
     lanes, w = c.lanes_per_pipe, c.uplinks
     for size in range(1, lanes + 1):
         yield f"group of {size}", "so many packets of a batch share a pointer", True
-    for cycles in range(1, latency + 1):
-        yield (
-            f"same key {cycles} cycles later",
-            "a pointer is used again so many cycles after its last use, nothing having stalled",
-            True,
-        )
+    if c.engine.banked:
+        yield "batch leaves in one beat", "all its packets are served at once", True
+    else:
+        yield "pipeline full", "a batch in every stage, taken in as many cycles", True
+        for cycles in range(1, latency + 1):
+            yield (
+                f"same key {cycles} cycles later",
+                "a pointer is used again so many cycles after its last use, nothing having stalled",
+                True,
+            )
+    if c.engine.kind == "queued-banked":
+        yield from queued_coverage.rows(c)
     for t in range(c.size_classes):
         yield f"size class {t}", "a packet of this class", True
     yield "all lanes one key", "every lane of a pipe has a packet of one pointer", lanes > 1
@@ -58,7 +65,6 @@ def _traffic(c: OfanConfig, latency: int) -> Rows:
     yield "w odd", "the number of uplinks is odd", w % 2 == 1
     yield "w even", "the number of uplinks is even", w % 2 == 0
     yield "w no power of two", "the pointer wraps before its bits do", bool(w & (w - 1))
-    yield "pipeline full", "a batch in every stage, taken in as many cycles", True
     yield "not northbound", "the lookup makes a lane idle", c.lookup != "none"
     yield (
         "prefix written in mid-traffic",
@@ -67,11 +73,12 @@ def _traffic(c: OfanConfig, latency: int) -> Rows:
     )
 
 
-def _pauses() -> Rows:
+def _pauses(c: OfanConfig) -> Rows:
+    fills = not c.engine.banked or c.lookup != "none"
     yield "input idle", "ready without valid at s_axis, batches in flight", True
     yield "output stalled", "valid without ready at m_axis", True
     yield "stall and idle at once", "both of these in one cycle", True
-    yield "batch taken during a stall", "the pipeline fills up behind a stalled output", True
+    yield "batch taken during a stall", "the pipeline fills up behind a stalled output", fills
     yield "input stalled", "valid without ready at s_axis", True
     yield "stall longer than latency", "an answer waits for more cycles than the latency", True
     yield "drained and refilled", "a batch comes into a switch that had become empty", True
@@ -102,30 +109,8 @@ def _resets(c: OfanConfig, latency: int) -> Rows:
     yield (
         "batches wait for the sweep",
         "ready is low after a reset until the pointer file is initialised",
-        c.keys > latency,
+        c.engine.banked or c.keys > latency,
     )
-
-
-@dataclass(frozen=True)
-class Cycle:
-    """What the ports of the switch showed in one cycle, and what was known of it."""
-
-    offered: bool
-    """s_axis_tvalid."""
-    taken: bool
-    """s_axis_tready."""
-    answer: bool
-    """m_axis_tvalid."""
-    answer_taken: bool
-    """m_axis_tready."""
-    writing: bool
-    """s_mask_tvalid."""
-    sweeping: bool
-    """The memories are being initialised."""
-    in_flight: int
-    """Batches inside, before this cycle's handshakes."""
-    undisturbed: int
-    """Cycles since something was last held back."""
 
 
 class SwitchCoverage(Coverage):
@@ -224,7 +209,6 @@ class SwitchCoverage(Coverage):
             ),
             "write during a stall": now.writing and stalled,
             "write and batch at once": now.writing and now.offered,
-            "pipeline full": now.in_flight == self.latency and now.undisturbed > self.latency,
             "drained and refilled": now.in_flight > 0 and self._drained,
         }
         for name, happened in seen.items():

@@ -9,6 +9,7 @@ from models.ofan.config import OfanConfig
 from models.ofan.lookup import LookupTable, aligned_destination
 from models.ofan.masks import MaskWrite
 from models.ofan.switch import UNROUTABLE, Ofan, Packet
+from tb.ofan.switch_cycle import Beat
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +129,20 @@ def batch(config: OfanConfig, packets: Sequence[Packet], idle: int = 0) -> Batch
         keep |= 1 << p.lane
     data |= idle & ~busy & (1 << c.lanes * c.request_bits) - 1
     return Batch(tuple(packets), data, keep)
+
+
+def compare(config: OfanConfig, where: str, packet: Packet, uplink: int, beat: Beat) -> None:
+    """Assert that a beat has the answer `uplink` on the lane of `packet`."""
+    c = config
+    got, unknown = (
+        bits >> packet.lane * c.answer_bits & (1 << c.answer_bits) - 1
+        for bits in (beat.data, beat.unknown)
+    )
+    flag = 1 << c.uplink_bits
+    asked = flag if uplink == UNROUTABLE else 2 * flag - 1
+    got = UNROUTABLE if got & flag else got
+    assert got == uplink and not unknown & asked, (
+        f"{where}: lane {packet.lane}, destination {packet.destination}, size class "
+        f"{packet.size_class}: uplink is {got}, not {uplink} (-1: unroutable)"
+        f"{f'; unknown bits {unknown:#x}' if unknown else ''}"
+    )

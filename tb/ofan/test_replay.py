@@ -194,7 +194,7 @@ endmodule
     ("order", "keep", "valid", "message"),
     [
         ((0, 1, 2, 3), "keep | {2{keep == 0}}", "valid", "^tkeep of answer 2 differs from that of"),
-        ((1, 0, 2, 3), "keep", "~valid", "^an answer came while none was due, with batch 0 as the next"),
+        ((1, 0, 2, 3), "keep", "~valid", "^an answer came while none was due, with batch 0 as"),
     ],
 )
 def test_wrong_answers_are_seen(
