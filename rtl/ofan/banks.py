@@ -2,165 +2,166 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from models.common.check import bits_for
+from models.common.check import bits_for, integer
 from models.ofan.banks import key_of, rows
 from models.ofan.config import OfanConfig
 from models.ofan.switch import initial_pointer
-from rtl.common.carrysave import ones
-from rtl.common.modulo import modulo
+from rtl.ofan.masks import turn_bits
 from rtl.ofan.match import place_fields, row_bits
+from rtl.ofan.update import Advance, base_bits
 
 
-def request_layout(c: OfanConfig) -> data.StructLayout:
-    """What a packet wants of its bank: `there` if it is served, `bank`, `row`."""
-    return data.StructLayout({"there": 1, **place_fields(c)})  # type: ignore[arg-type]
+def gather(words: list[Value], chosen: Value) -> Value:
+    """Return the OR of the words whose bit in `chosen` is set: an AND-OR tree a bit."""
+    slices = (Cat(word[bit] for word in words) for bit in range(len(words[0])))
+    return Cat((one & chosen).any() for one in slices)
 
 
 class Route(wiring.Component):
     """Brings the rows of the packets to their banks. Combinational: an AND-OR a bank, which does
     not mind that several packets bring the same row.
 
+    Args:
+        config: an `OfanConfig` with a banked engine.
+        packets: how many there are.
+
     Ports:
-        requests (in, `request_layout` a packet), rows (out, a row a bank; 0 where none comes).
+        packets (in, `there`, `bank` and `row` a packet): those of one bank have one row.
+        rows (out, a row a bank; 0 where no packet comes).
+        asks (out, a bit a packet for each bank): whose packets they are.
     """
 
     def __init__(self, config: OfanConfig, packets: int) -> None:
-        self.config = config
+        c = self.config = config
+        packet = data.StructLayout({"there": 1, **place_fields(c)})  # type: ignore[arg-type]
         super().__init__(
             {
-                "requests": In(data.ArrayLayout(request_layout(config), packets)),
-                "rows": Out(data.ArrayLayout(row_bits(config), config.engine.banks)),
+                "packets": In(data.ArrayLayout(packet, packets)),
+                "rows": Out(data.ArrayLayout(row_bits(c), c.engine.banks)),
+                "asks": Out(data.ArrayLayout(packets, c.engine.banks)),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        wants = [
-            [Signal(name=f"wants_{p}_{b}") for b in range(len(self.rows))]
-            for p in range(len(self.requests))
-        ]
-        for bank in range(len(self.rows)):
-            for want, request in zip(wants, self.requests, strict=True):
-                m.d.comb += want[bank].eq(request.there & (request.bank == bank))
-            m.d.comb += self.rows[bank].eq(
-                reduce(
-                    or_,
-                    (
-                        request.row & want[bank].replicate(len(request.row))
-                        for want, request in zip(wants, self.requests, strict=True)
-                    ),
-                )
-            )
+        words = [packet.row for packet in self.packets]
+        for number in range(self.config.engine.banks):
+            asks = Cat(packet.there & (packet.bank == number) for packet in self.packets)
+            m.d.comb += [
+                self.asks[number].eq(asks),
+                self.rows[number].eq(gather(words, self.asks[number])),
+            ]
         return m
+
+
+def visit_layout(c: OfanConfig) -> data.StructLayout:
+    """What a group brings to its bank: `writes` if it moves the pointer, the `turn` of its last
+    packet, and with failure logic its `mask` and `ways`."""
+    fields: dict[str, object] = {"writes": 1, "turn": unsigned(turn_bits(c))}
+    if c.masks:
+        fields |= {"mask": unsigned(c.uplinks), "ways": unsigned(bits_for(c.uplinks + 1))}
+    return data.StructLayout(fields)  # type: ignore[arg-type]
 
 
 class Bank(wiring.Component):
-    """One bank: reads a pointer a cycle, and moves it on in the next. Latency 1 cycle.
+    """One bank: reads a pointer a cycle and moves it on in the next. Latency 1 cycle.
 
     ```
-                 ┌────────── memory ◄───────────────┐
-                 │ read                             │ write
-    row ─────────┴─►[reg]──► written just before? ──┼─► pointer
-      └─ same as the row behind? ─►[reg]   ▲        └── + count mod w ◄── count
-                                           └──[reg]◄────┘
+          ┌────────── memory ◄───────────────┐
+          │ read                             │ write
+    row ──┴─►[reg]──► written just before? ──┴─► Advance ─► base, next
+      └─ same as the row ahead? ─►[reg]   ▲                        │
+                                          └──────────────[reg]◄────┘
     ```
 
-    A row is read at the edge at which the one before it is written, and the memory gives what it
-    held before; so the pointer is taken from there if both rows are one. Rows further apart meet in
-    the memory.
+    A row is read at the edge at which the row ahead is written, and the memory gives what it held
+    before; so the pointer is taken from there if both are one row. Rows further apart meet in the
+    memory.
 
     Args:
         config: an `OfanConfig` with a banked engine.
-        most: packets that may be served in a cycle.
 
     Ports:
-        row (in), count (in, of the row given in the cycle before: packets served; 0 changes
-        nothing), pointer (out, of the row given in the cycle before), advance (in: this cycle
-        counts).
-        initial (in), sweep (in, a row), sweeping (in): what is written after a reset.
+        row (in); visit (in, `visit_layout`, of the row given in the cycle before).
+        base (out, of the row given in the cycle before): see `rtl.ofan.update.Advance`.
+        advance (in): this cycle counts.
+        sweeping, sweep, initial (in): a row and what is written there instead.
     """
 
-    def __init__(self, config: OfanConfig, most: int) -> None:
+    def __init__(self, config: OfanConfig) -> None:
         c = self.config = config
-        self.most = most
         super().__init__(
             {
                 "row": In(row_bits(c)),
-                "count": In(bits_for(most + 1)),
-                "pointer": Out(c.uplink_bits),
+                "visit": In(visit_layout(c)),
+                "base": Out(base_bits(c)),
                 "advance": In(1),
-                "initial": In(c.uplink_bits),
-                "sweep": In(row_bits(c)),
                 "sweeping": In(1),
+                "sweep": In(row_bits(c)),
+                "initial": In(c.uplink_bits),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        c, w = self.config, self.config.uplinks
+        c = self.config
         b = c.uplink_bits
-        depth = max(2, rows(c.keys, c.engine.banks))
-        m.submodules.memory = file = memory.Memory(shape=unsigned(max(1, b)), depth=depth, init=[])
+        m.submodules.file = file = memory.Memory(
+            shape=unsigned(max(1, b)), depth=max(2, rows(c.keys, c.engine.banks)), init=[]
+        )
         read, write = file.read_port(), file.write_port()
-        row, same = Signal(row_bits(c), reset_less=True), Signal(reset_less=True)
-        written, after = Signal(b, reset_less=True), Signal(b)
+        m.submodules.advance_ = advance = Advance(c)
+        row = Signal(row_bits(c), reset_less=True)
+        same = Signal(reset_less=True)
+        written = Signal(b, reset_less=True)
         with m.If(self.advance):
             m.d.sync += [
                 row.eq(self.row),
-                same.eq((self.row == row) & (self.count != 0)),
-                written.eq(after),
+                same.eq((self.row == row) & self.visit.writes),
+                written.eq(advance.next),
             ]
-        step = modulo(m, self.count, w, bound=self.most + 1, least=w, name="step")
-        total = Signal(bits_for(2 * w))
-        m.d.comb += total.eq(self.pointer + step)
         m.d.comb += [
             read.addr.eq(self.row),
             read.en.eq(self.advance),
-            self.pointer.eq(Mux(same, written, read.data)),
-            after.eq(modulo(m, total, w, bound=2 * w, least=w, name="after")),
+            advance.pointer.eq(Mux(same, written, read.data)),
+            advance.turn.eq(self.visit.turn),
+            self.base.eq(advance.base),
             write.addr.eq(Mux(self.sweeping, self.sweep, row)),
-            write.data.eq(Mux(self.sweeping, self.initial, after)),
-            write.en.eq(self.sweeping | self.advance & (self.count != 0)),
+            write.data.eq(Mux(self.sweeping, self.initial, advance.next)),
+            write.en.eq(self.sweeping | self.advance & self.visit.writes),
         ]
+        if c.masks:
+            m.d.comb += [advance.mask.eq(self.visit.mask), advance.ways.eq(self.visit.ways)]
         return m
 
 
-class Banks(wiring.Component):
-    """All banks of a pipe with the ways there and back. Latency 1 cycle; a set of requests a cycle.
+class BankFile(wiring.Component):
+    """All banks of a pipe. Latency 1 cycle; a row of every bank a cycle.
 
-    ```
-    requests ──► Route ──► rows ──► Bank … Bank ──► pointers ──► each packet's own
-        └─►[reg]──► packets of each bank, counted ─────┘
-    ```
-
-    After a reset the rows are swept with the initial pointers, a row of all banks a cycle.
+    After a reset the rows are swept with the initial pointers, one row of all banks a cycle.
 
     Args:
         config: an `OfanConfig` with a banked engine.
         pipe: the pipe whose initial pointers are wanted, 0 to `config.pipes` - 1.
-        packets: requests in a cycle.
 
     Ports:
-        requests (in, `request_layout` a packet): packets of one bank have one row.
-        pointers (out, a pointer a packet; of the cycle before): where its pointer stood.
-        advance (in): this cycle counts. running (out): the sweep is over.
+        rows (in), visits (in), bases (out): as `Bank`'s, one a bank.
+        advance (in): this cycle counts; low while not running. running (out): the sweep is over.
     """
 
-    def __init__(self, config: OfanConfig, pipe: int, packets: int) -> None:
+    def __init__(self, config: OfanConfig, pipe: int = 0) -> None:
         c = self.config = config
-        self.pipe = pipe
-        self.packets = packets
+        self.pipe = integer("pipe", pipe, 0, c.pipes - 1)
+        banks = c.engine.banks
         super().__init__(
             {
-                "requests": In(data.ArrayLayout(request_layout(c), packets)),
-                "pointers": Out(data.ArrayLayout(c.uplink_bits, packets)),
+                "rows": In(data.ArrayLayout(row_bits(c), banks)),
+                "visits": In(data.ArrayLayout(visit_layout(c), banks)),
+                "bases": Out(data.ArrayLayout(base_bits(c), banks)),
                 "advance": In(1),
                 "running": Out(1),
             }
@@ -169,69 +170,43 @@ class Banks(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self.config
-        count, depth = c.engine.banks, rows(c.keys, c.engine.banks)
-        m.submodules.route = route = Route(c, self.packets)
-        m.d.comb += route.requests.eq(self.requests)
-
-        there = Signal(self.packets)
-        where = [
-            Signal(c.engine.bank_bits, name=f"bank_of_{p}", reset_less=True)
-            for p in range(self.packets)
+        depth = rows(c.keys, c.engine.banks)
+        width = max(1, c.uplink_bits)
+        words = [
+            sum(
+                self._initial(key_of(bank, row, c.engine.banks)) << bank * width
+                for bank in range(c.engine.banks)
+            )
+            for row in range(depth)
         ]
-        with m.If(self.advance):
-            m.d.sync += there.eq(Cat(request.there for request in self.requests))
-            m.d.sync += [
-                bank.eq(request.bank) for bank, request in zip(where, self.requests, strict=True)
-            ]
-
-        sweep = Signal(range(depth + 2))
-        m.d.comb += self.running.eq(sweep == depth + 1)
-        with m.If(~self.running):
-            m.d.sync += sweep.eq(sweep + 1)
-        b = c.uplink_bits
-        words = [self._initial(row) for row in range(depth)]
         m.submodules.initial = initial = memory.Memory(
-            shape=unsigned(max(1, b) * count), depth=max(2, depth), init=words
+            shape=unsigned(width * c.engine.banks), depth=max(2, depth), init=words
         )
         first = initial.read_port()
-        m.d.comb += [first.addr.eq(sweep), first.en.eq(1)]
-
-        pointers: list[Value] = []
-        mine: list[list[Value]] = []
-        for number in range(count):
-            m.submodules[f"bank_{number}"] = bank = Bank(c, self.packets)
-            of_bank = [Signal(name=f"of_bank_{number}_{p}") for p in range(self.packets)]
-            m.d.comb += [of.eq(there[p] & (where[p] == number)) for p, of in enumerate(of_bank)]
+        sweep = Signal(range(depth + 2))
+        m.d.comb += [
+            self.running.eq(sweep == depth + 1),
+            first.addr.eq(sweep),
+            first.en.eq(1),
+        ]
+        with m.If(~self.running):
+            m.d.sync += sweep.eq(sweep + 1)
+        for number in range(c.engine.banks):
+            m.submodules[f"bank_{number}"] = bank = Bank(c)
             m.d.comb += [
-                bank.row.eq(route.rows[number]),
-                bank.count.eq(ones(m, of_bank, f"count_{number}")),
+                bank.row.eq(self.rows[number]),
+                bank.visit.eq(self.visits[number]),
+                self.bases[number].eq(bank.base),
                 bank.advance.eq(self.advance),
-                bank.initial.eq(first.data.word_select(number, b)),
-                bank.sweep.eq(sweep - 1),
                 bank.sweeping.eq(~self.running & (sweep != 0)),
+                bank.sweep.eq(sweep - 1),
+                bank.initial.eq(first.data.word_select(number, width)),
             ]
-            pointers.append(bank.pointer)
-            mine.append(of_bank)
-        for p in range(self.packets):
-            m.d.comb += self.pointers[p].eq(
-                reduce(
-                    or_,
-                    (
-                        pointer & of_bank[p].replicate(b)
-                        for pointer, of_bank in zip(pointers, mine, strict=True)
-                    ),
-                )
-            )
         return m
 
-    def _initial(self, row: int) -> int:
-        """The initial pointers of a row, bank 0 in the low bits."""
+    def _initial(self, key: int) -> int:
         c = self.config
-        word = 0
-        for bank in range(c.engine.banks):
-            key = key_of(bank, row, c.engine.banks)
-            if key < c.keys:
-                size_class, destination = divmod(key, c.destinations)
-                pointer = initial_pointer(c, self.pipe, destination, size_class)
-                word |= pointer << (bank * max(1, c.uplink_bits))
-        return word
+        if key >= c.keys:  # a row need not be full
+            return 0
+        size_class, destination = divmod(key, c.destinations)
+        return initial_pointer(c, self.pipe, destination, size_class)

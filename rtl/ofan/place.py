@@ -10,7 +10,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from models.ofan.config import OfanConfig
-from rtl.ofan.match import place_fields
+from rtl.ofan.match import place_fields, row_bits
 
 
 def digits(c: OfanConfig, rest: Value) -> Value:
@@ -61,3 +61,13 @@ def pointer_key(c: OfanConfig, destination: Value, size_class: Value) -> Value:
     if c.destinations == 1 << c.destination_bits:
         return Cat(destination, size_class)
     return destination + size_class * c.destinations
+
+
+def to_place(c: OfanConfig, key: Value) -> Value:
+    """Return where a key lives, as wide as the key: the bank above the row."""
+    return Cat(key[c.engine.bank_bits :], digits(c, key))[: c.key_bits]
+
+
+def to_key(c: OfanConfig, place: Value) -> Value:
+    """Return the key that lives at a place."""
+    return Place.key(c, place[row_bits(c) :], place[: row_bits(c)])

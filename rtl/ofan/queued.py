@@ -1,33 +1,40 @@
-"""The queued-banked engine: short queues in front of banks (models/ofan/queued.py)."""
+"""The queued-banked engine: packets wait in slots in front of banks (models/ofan/queued.py)."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal, unsigned
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from typing import Any
 
-from models.common.check import bits_for
+from amaranth.hdl import Cat, Const, Module, Signal, Value, unsigned
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
 from models.ofan.config import OfanConfig
+from rtl.common.carrysave import ones
 from rtl.common.modulo import modulo
 from rtl.common.stage import Stages
-from rtl.ofan.banks import Banks
+from rtl.ofan.bank_masks import BankMasks
+from rtl.ofan.banks import BankFile, Route
+from rtl.ofan.masks import write_layout
 from rtl.ofan.match import Match, queues, rank_bits
-from rtl.ofan.order import Uplink
 from rtl.ofan.pipeline import reply_layout, request_layout
 from rtl.ofan.place import Place
-from rtl.ofan.queues import Queues, fold_of
+from rtl.ofan.queues import Queues
+from rtl.ofan.replies import Replies
 
 
 class QueuedBanked(wiring.Component):
-    """Answers packets of a batch as soon as their banks serve them, exactly as if all were served
-    one by one in lane order. Latency 3 cycles where no packet waits; a batch a cycle while banks
-    are not asked for two keys at once.
+    """Answers packets as soon as their banks serve them, exactly as if all were served one by one
+    in lane order. Latency 3 cycles where no packet waits, 8 with failure logic; a batch a cycle
+    while no bank is asked for two keys.
 
     ```
-    i ─► Queues ─► Place ─► Match ─►[reg]─► Banks: route, read ─►[reg]─► advance, return, + rank,
-            ▲                 │                                          π ─►[reg]─► o
-            └───── served ────┘
+    i ─► Queues ─► Place ─► Match ─►[reg]─► Route, count ─►[reg]─► BankFile ─► Replies ─►[reg]─► o
+            ▲                 │             read the banks         advance
+            └──── served ─────┘
     ```
+
+    With failure logic `BankMasks` stands between Route and the banks, and Replies takes two cycles
+    more. A mask write waits until nothing is under way; no batch is taken meanwhile.
 
     Args:
         config: an `OfanConfig` with engine `queued-banked`.
@@ -37,97 +44,144 @@ class QueuedBanked(wiring.Component):
         i (stream of `request_layout`).
         o (stream of `reply_layout`): `valid` says which lanes have an answer in this beat.
         stall (in): nothing moves; for a switch of several pipes whose answers leave together.
+        write (stream of `rtl.ofan.masks.write_layout`), pending (out: a write waits), with `masks`
+            > 0.
     """
 
     def __init__(self, config: OfanConfig, pipe: int = 0) -> None:
         c = self.config = config
         self.pipe = pipe
-        self.latency = 3
-        super().__init__(
-            {
-                "i": In(stream.Signature(request_layout(c))),
-                "o": Out(stream.Signature(reply_layout(c))),
-                "stall": In(1),
-            }
-        )
+        self.file = BankFile(c, pipe)
+        self.replies = Replies(c, queues(c))
+        self.latency = 2 + 3 * bool(c.masks) + self.replies.latency
+        ports: dict[str, Any] = {
+            "i": In(stream.Signature(request_layout(c))),
+            "o": Out(stream.Signature(reply_layout(c))),
+            "stall": In(1),
+        }
+        if c.masks:
+            ports |= {"write": In(stream.Signature(write_layout(c))), "pending": Out(1)}
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self.config
-        count, fold, b, w = queues(c), fold_of(c), c.uplink_bits, c.uplinks
         m.submodules.queues = heads = Queues(c)
         m.submodules.match = match = Match(c)
-        m.submodules.banks = banks = Banks(c, self.pipe, count)
+        m.submodules.route = route = Route(c, queues(c))
+        m.submodules.file = file = self.file
+        m.submodules.replies = replies = self.replies
+        served = stream.Signature(unsigned(0)).create()
+        left = stream.Signature(unsigned(0)).create()
+        stages = Stages(m, served, left, depth=self.latency, stall=self.stall)
+        later = stages.register
 
-        served = stream.Signature(unsigned(count)).create()
-        left = stream.Signature(unsigned(1)).create()
-        stages = Stages(m, served, left, depth=3, stall=self.stall)
+        running = file.running
+        if c.masks:
+            m.submodules.masks = masks = BankMasks(c)
+            running = running & masks.running & self._write(m, masks, heads, stages)
         m.d.comb += [
-            served.valid.eq(heads.old.any()),  # the first packet of the oldest wave is served
-            served.payload.eq(match.served),
+            served.valid.eq(heads.some),
             left.ready.eq(self.o.ready),
             self.o.valid.eq(left.valid),
-            self.i.ready.eq(heads.ready & stages.advance & banks.running),
-            heads.offered.eq(self.i.valid & banks.running),
+            self.i.ready.eq(heads.ready & stages.advance & running),
+            heads.offered.eq(self.i.valid & running),
             heads.advance.eq(stages.advance),
-            heads.served.eq(match.served),
-            match.allowed.eq(heads.allowed),
-            banks.advance.eq(stages.advance),
+            file.advance.eq(stages.advance),
+            replies.advance.eq(stages.advance),
         ]
+        self._heads(m, heads, match)
+
+        # The packets that are served, on their way to the banks.
+        bank = later([head.bank for head in match.heads], "bank")
+        row = later([head.row for head in match.heads], "row")
+        there = later(match.served, "there")
+        folds = later(list(heads.folds), "fold")
+        rank = []
+        for number, parts in enumerate(later([list(part) for part in match.ranks], "ranks")):
+            rank.append(Signal(rank_bits(c), name=f"rank_{number}"))
+            m.d.comb += rank[-1].eq(parts[0] + parts[1])
+        for number, packet in enumerate(route.packets):
+            m.d.comb += [
+                packet.there.eq(there[number] & stages.valid[0]),
+                packet.bank.eq(bank[number]),
+                packet.row.eq(row[number]),
+            ]
+        # The turn of a group's last packet: how many of the group follow its first.
+        follows = Cat(number.any() for number in rank)
+        rows = list(route.rows)
+        last = [ones(m, list(asks & follows), f"last_{n}") for n, asks in enumerate(route.asks)]
+        some = [asks.any() for asks in route.asks]
+        ways: list[Value] = [Const(c.uplinks)] * len(rows)
+        if c.masks:
+            m.d.comb += [masks.rows.eq(route.rows), masks.advance.eq(stages.advance)]
+            for _ in range(3):
+                rows, last, some = later(rows, "rows"), later(last, "last"), later(some, "some")
+                bank, row, rank = later(bank, "bank"), later(row, "row"), later(rank, "rank")
+            ways = list(masks.ways)
+        bank, row, rank = later(bank, "bank"), later(row, "row"), later(rank, "rank")
+        for number, visit in enumerate(file.visits):
+            limits = {"least": 1 if c.masks else c.uplinks, "name": f"turn_{number}"}
+            turn = modulo(m, last[number], ways[number], bound=queues(c), **limits)
+            m.d.comb += [
+                file.rows[number].eq(rows[number]),
+                visit.turn.eq(later(turn, "turn")),
+                visit.writes.eq(later(some[number] & ways[number].any(), "writes")),
+            ]
+            if c.masks:
+                mask = later(masks.masks[number], "mask")
+                number_of_ways = later(ways[number], "ways")
+                m.d.comb += [
+                    visit.mask.eq(mask),
+                    visit.ways.eq(number_of_ways),
+                    replies.masks[number].eq(mask),
+                    replies.ways[number].eq(number_of_ways),
+                ]
+        m.d.comb += replies.bases.eq(file.bases)
+        for number, packet in enumerate(replies.packets):
+            m.d.comb += [
+                packet.bank.eq(bank[number]),
+                packet.row.eq(row[number]),
+                packet.rank.eq(rank[number]),
+            ]
+        for _ in range(self.latency - 2):
+            there, folds = later(there, "there"), later(folds, "fold")
+        for lane, reply in enumerate(self.o.p):
+            fold, queue = divmod(lane, queues(c))
+            m.d.comb += [
+                reply.uplink.eq(replies.uplinks[queue]),
+                reply.unroutable.eq(replies.unroutable[queue]),
+                reply.valid.eq(later(there[queue] & (folds[queue] == fold), f"valid_{lane}")),
+            ]
+        return m
+
+    def _heads(self, m: Module, heads: Queues, match: Match) -> None:
+        """Wire the lanes to the queues, and what they show to Match."""
         for lane, request in zip(heads.lanes, self.i.p, strict=True):
             m.d.comb += [
                 lane.packet.destination.eq(request.destination),
                 lane.packet.size_class.eq(request.size_class),
                 lane.valid.eq(request.valid),
             ]
-        for queue in range(count):
-            head, packet, request = match.heads[queue], heads.packets[queue], banks.requests[queue]
-            m.submodules[f"place_{queue}"] = place = Place(c)
+        m.d.comb += [heads.served.eq(match.served), match.allowed.eq(heads.allowed)]
+        for queue, head in enumerate(match.heads):
+            m.submodules[f"place_{queue}"] = place = Place(self.config)
             m.d.comb += [
-                place.destination.eq(packet.destination),
-                place.size_class.eq(packet.size_class),
+                place.destination.eq(heads.packets[queue].destination),
+                place.size_class.eq(heads.packets[queue].size_class),
                 head.bank.eq(place.bank),
                 head.row.eq(place.row),
                 head.old.eq(heads.old[queue]),
                 head.there.eq(heads.old[queue] | heads.young[queue]),
             ]
-            there = stages.register(match.served[queue], f"there_{queue}")
-            row = stages.register(place.row, f"row_{queue}")
-            bank = stages.register(place.bank, f"bank_{queue}")
-            ranks = [stages.register(part, f"rank_{queue}") for part in match.ranks[queue]]
-            fold_number = stages.register(heads.folds[queue], f"fold_{queue}")
-            m.d.comb += [
-                request.there.eq(there & stages.valid[0]),
-                request.bank.eq(bank),
-                request.row.eq(row),
-            ]
-            rank = Signal(rank_bits(c), name=f"rank_{queue}")
-            m.d.comb += rank.eq(ranks[0] + ranks[1])
-            turn = modulo(m, rank, w, bound=count, least=w, name=f"turn_{queue}")
-            turn = stages.register(turn, f"turn_{queue}")
-            total, position = (
-                Signal(bits_for(2 * w), name=f"total_{queue}"),
-                Signal(b, name=f"position_{queue}"),
-            )
-            m.submodules[f"uplink_{queue}"] = uplink = Uplink(c)
-            m.d.comb += [
-                total.eq(banks.pointers[queue] + turn),
-                position.eq(modulo(m, total, w, bound=2 * w, least=w, name=f"position_{queue}")),
-                uplink.position.eq(position),
-            ]
-            if c.order != "plain":
-                m.d.comb += uplink.key.eq(
-                    Place.key(c, stages.register(bank, "bank"), stages.register(row, "row"))
-                )
-            answer = stages.register(uplink.uplink, f"uplink_{queue}")
-            there = stages.register(there, f"there_{queue}")
-            fold_number = stages.register(fold_number, f"fold_{queue}")
-            for number in range(fold):
-                lane = self.o.p[number * count + queue]
-                m.d.comb += [
-                    lane.uplink.eq(answer),
-                    lane.valid.eq(
-                        stages.register(there & (fold_number == number), f"valid_{queue}")
-                    ),
-                ]
-        return m
+
+    def _write(self, m: Module, masks: BankMasks, heads: Queues, stages: Stages) -> Value:
+        """Wire the mask write; return whether batches may be taken."""
+        connect(m, flipped(self.write), masks.write)
+        # A batch that a lookup in front has already taken goes before the write.
+        in_lookup = self.i.valid if self.config.lookup != "none" else Const(0)
+        m.d.comb += [
+            self.pending.eq(self.write.valid),
+            masks.idle.eq(~in_lookup & heads.empty & ~Cat(stages.valid).any()),
+        ]
+        return ~self.write.valid | in_lookup

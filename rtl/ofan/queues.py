@@ -51,7 +51,8 @@ class Queues(wiring.Component):
         and of which of the two waves it is. folds (out, a number a queue): lane = fold · Q + queue.
         allowed (out, a bit a queue): no packet of the younger wave is hidden in a lower queue.
         served (in, a bit a queue): the packet shown is served.
-        advance (in): this cycle counts. empty (out): no packet waits.
+        advance (in): this cycle counts. empty (out): no packet waits from before.
+        some (out): a packet is shown.
     """
 
     def __init__(self, config: OfanConfig) -> None:
@@ -71,6 +72,7 @@ class Queues(wiring.Component):
                 "served": In(count),
                 "advance": In(1),
                 "empty": Out(1),
+                "some": Out(1),
             }
         )
 
@@ -102,6 +104,7 @@ class Queues(wiring.Component):
             place = (sets, number)
             any_in[place] = Signal(name=f"any_comes_{number}")
             m.d.comb += any_in[place].eq(accept & self._lanes(place).any())
+        m.d.comb += self.some.eq(Cat(any_in.values()).any())
 
         old, young, first = {}, {}, {}
         for place in places:
