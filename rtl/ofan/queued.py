@@ -120,13 +120,17 @@ class QueuedBanked(wiring.Component):
                 bank, row, rank = later(bank, "bank"), later(row, "row"), later(rank, "rank")
             ways = list(masks.ways)
         bank, row, rank = later(bank, "bank"), later(row, "row"), later(rank, "rank")
+        at_banks = self.latency - self.replies.latency - 1
         for number, visit in enumerate(file.visits):
             limits = {"least": 1 if c.masks else c.uplinks, "name": f"turn_{number}"}
             turn = modulo(m, last[number], ways[number], bound=queues(c), **limits)
             m.d.comb += [
                 file.rows[number].eq(rows[number]),
                 visit.turn.eq(later(turn, "turn")),
-                visit.writes.eq(later(some[number] & ways[number].any(), "writes")),
+                # What was under way when a reset came must not write behind the sweep.
+                visit.writes.eq(
+                    later(some[number] & ways[number].any(), "writes") & stages.valid[at_banks]
+                ),
             ]
             if c.masks:
                 mask = later(masks.masks[number], "mask")
@@ -141,7 +145,7 @@ class QueuedBanked(wiring.Component):
         for number, packet in enumerate(replies.packets):
             m.d.comb += [
                 packet.bank.eq(bank[number]),
-                packet.row.eq(row[number]),
+                packet.row.eq(row[number] if c.order != "plain" else 0),
                 packet.rank.eq(rank[number]),
             ]
         for _ in range(self.latency - 2):

@@ -10,9 +10,11 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for
-from models.common.prefix import scan
 from models.ofan.config import OfanConfig
 from rtl.ofan.match import queues
+
+GROUP = 8
+"""Queues that are looked at together for packets that hide others."""
 
 
 def fold_of(c: OfanConfig) -> int:
@@ -131,9 +133,7 @@ class Queues(wiring.Component):
                 reduce(or_, (waves[place] & flags[place].replicate(count) for place in places))
             )
         m.d.comb += [self.old.eq(older), self.young.eq(younger & ~older)]
-        hidden = scan(list(older & younger), or_)
-        for queue in range(count):
-            m.d.comb += self.allowed[queue].eq(~hidden[queue - 1] if queue else 1)
+        self._allow(m, turn, masks, old)
 
         slots = {
             place: [
@@ -172,7 +172,8 @@ class Queues(wiring.Component):
                 place = (n, number)
                 comes = self._lanes((sets, number)) & ~(first[sets, number] & self.served)
                 stays = masks[place] & ~(first[place] & self.served)
-                m.d.sync += masks[place].eq(Mux(accept & turn[n], comes, stays))
+                fills = (accept & turn[n]).replicate(count)  # then nothing is there that stays
+                m.d.sync += masks[place].eq(stays | comes & fills)
             with m.If(accept):
                 m.d.sync += turn.eq(turn.rotate_left(1))
                 for n, number in stored:
@@ -182,6 +183,34 @@ class Queues(wiring.Component):
                             for queue, slot in enumerate(slots[n, number])
                         ]
         return m
+
+    def _allow(self, m: Module, turn: Value, masks, old) -> None:
+        """Find the packets of the younger wave that are hidden, and which queues they hold up.
+
+        Each pair of waves that may be the two is looked at by itself, in groups of queues, and
+        joined when it is known which pair it is: a chain through all queues would be the longest.
+        """
+        c = self.config
+        count = queues(c)
+        upto: list[Value] = [Const(0)] * count
+        for place in [
+            (n, number) for n in range(c.engine.depth + 1) for number in range(fold_of(c))
+        ]:
+            mine = masks.get(place, self._lanes(place))
+            for other, when in self._right_before(turn, place):
+                both = mine & masks.get(other, self._lanes(other))
+                is_pair = Signal(name="pair_{}_{}_{}_{}".format(*place, *other))
+                m.d.comb += is_pair.eq(old[other] & when)
+                for queue in range(count):
+                    hides = both[queue // GROUP * GROUP : queue + 1].any()
+                    upto[queue] = upto[queue] | is_pair & hides
+        below: Value = Const(0)
+        for queue in range(count):
+            m.d.comb += self.allowed[queue].eq(
+                ~(below | upto[queue - 1] if queue % GROUP else below)
+            )
+            if queue % GROUP == GROUP - 1:
+                below = below | upto[queue]
 
     def _lanes(self, place: tuple[int, int]) -> Value:
         """Which lanes of the batch that comes have a packet, of one fold."""
