@@ -142,8 +142,8 @@ class Meter(wiring.Component):
         aged_old = Signal(c.ports)
         one, more = self._passed(m)
         m.d.comb += [
-            aged_closed.eq((closed ^ one) & ~(old | more)),
             aged_old.eq(old | more | (closed & one)),
+            aged_closed.eq((closed | one) & ~aged_old),
         ]
         others = ~(Const(1) << port)
         with m.If(stages.accept):

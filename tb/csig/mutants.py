@@ -80,7 +80,8 @@ TABLE = (
      "word.left", _METER),
     ("meter-window-goes-on", "csig/meter.py", "Mux(age == CURRENT, word.left, capacity)",
      "Mux(age != OLD, word.left, capacity)", _METER),
-    ("meter-ages-wrap", "csig/meter.py", "old | more | (closed & one)", "old | more", _METER),
+    ("meter-closed-stays-closed", "csig/meter.py", "old | more | (closed & one)",
+     "old | more", _METER),
     ("meter-everybody-is-current", "csig/meter.py", "~(Const(1) << port)", "Const(0)", _METER),
     ("meter-clock-of-another", "csig/meter.py", "low & ~clock | high & clock", "low", _METER),
 
