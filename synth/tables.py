@@ -23,6 +23,14 @@ from synth.claims_symphony import symphony_claims
 from synth.ge import CLOCK_GATE_GE, FLOP_GE, GATES
 from synth.measured import Numbers, committed
 from synth.parts import TOTAL, cost_table, fits
+from synth.pointer_pages import (
+    pointer_engines,
+    pointer_kinds,
+    pointer_sizes,
+    pointer_split,
+    pointer_traffic,
+    pointer_verdict,
+)
 from synth.records import COMMITTED, Record, read_records
 from synth.table import Table, shown
 
@@ -206,6 +214,14 @@ PAGES: dict[str, tuple[Callable[[], str], ...]] = {
     ),
     "docs/claims.md": (report, symphony_report, csig_report, tools),
     "docs/symphony/accuracy.md": (accuracy, tools),
+    "docs/ofan/pointers.md": (
+        pointer_kinds,
+        pointer_verdict,
+        pointer_engines,
+        pointer_traffic,
+        pointer_split,
+        pointer_sizes,
+    ),
 }
 
 

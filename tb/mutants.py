@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tb.csig import mutants as csig
+from tb.ofan import mutants as queued
 from tb.symphony import mutants as symphony
 
 
@@ -63,8 +64,8 @@ _TABLE = (
      "with m.If(self.advance | 1):", _STAGES),
     ("stage-ready-ignores-sweep", "common/stage.py", "self.advance & Value.cast(enabled)",
      "self.advance", _UPDATE + "[w3]"),
-    ("stage-keeps-its-bubbles", "common/stage.py", "self.advance.eq(o.ready | ~o.valid)",
-     "self.advance.eq(o.ready)", _STAGES),
+    ("stage-keeps-its-bubbles", "common/stage.py", "moves = o.ready | ~o.valid",
+     "moves = o.ready", _STAGES),
 
     ("sort-not-stable", "ofan/sort.py", "Const(number, c.lane_bits)", "Const(0, c.lane_bits)",
      _O + "test_sort.py::test_named_batches[bitonic]"),
@@ -150,8 +151,8 @@ _TABLE = (
      _SWITCH + "[w2-masks]"),
     ("pipeline-batch-lost-to-a-fence", "ofan/pipeline.py", "keyed.ready & ~announce),",
      "keyed.ready),", _SWITCH + "[w2-masks]"),
-    ("pipeline-write-announced-again", "ofan/pipeline.py", "self.write.valid & ~announced",
-     "self.write.valid", _O + "test_pipeline.py::test_a_write_takes_one_slot"),
+    ("pipeline-write-announced-again", "ofan/pipeline.py", "engine.write.valid & ~announced",
+     "engine.write.valid", _O + "test_pipeline.py::test_a_write_takes_one_slot"),
     ("pipeline-fence-has-packets", "ofan/pipeline.py", "request.valid & ~announce",
      "request.valid", _SWITCH + "[w2-masks]"),
 
@@ -172,5 +173,5 @@ _TABLE = (
 
 MUTANTS = tuple(
     Mutant(name, f"rtl/{file}", old, new, test)
-    for name, file, old, new, test in (*_TABLE, *symphony.TABLE, *csig.TABLE)
+    for name, file, old, new, test in (*_TABLE, *queued.TABLE, *symphony.TABLE, *csig.TABLE)
 )

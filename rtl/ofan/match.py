@@ -52,8 +52,7 @@ class Match(wiring.Component):
         heads (in, `head_layout` a queue).
         allowed (in, one bit a queue): no packet of its wave is hidden in a lower queue.
         served (out, one bit a queue).
-        ranks (out, two numbers a queue): their sum is the packet's rank, if it is served: how many
-            of its key go before it in this cycle.
+        ranks (out, a number a queue): how many of its key go before it, if it is served.
     """
 
     def __init__(self, config: OfanConfig) -> None:
@@ -64,7 +63,7 @@ class Match(wiring.Component):
                 "heads": In(data.ArrayLayout(head_layout(c), count)),
                 "allowed": In(count),
                 "served": Out(count),
-                "ranks": Out(data.ArrayLayout(data.ArrayLayout(rank_bits(c), 2), count)),
+                "ranks": Out(data.ArrayLayout(rank_bits(c), count)),
             }
         )
 
@@ -90,7 +89,5 @@ class Match(wiring.Component):
             m.d.comb += self.served[number].eq(
                 head.there & (head.old | self.allowed[number]) & ~Cat(blocked[number]).any()
             )
-            half = (len(ahead[number]) + 1) // 2
-            for part, bits in enumerate((ahead[number][:half], ahead[number][half:])):
-                m.d.comb += self.ranks[number][part].eq(ones(m, bits, f"rank_{number}_{part}"))
+            m.d.comb += self.ranks[number].eq(ones(m, ahead[number], f"rank_{number}"))
         return m

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Signal, Value, unsigned
+from amaranth.hdl import Cat, Const, Module, Value, unsigned
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -15,7 +15,7 @@ from rtl.common.stage import Stages
 from rtl.ofan.bank_masks import BankMasks
 from rtl.ofan.banks import BankFile, Route
 from rtl.ofan.masks import write_layout
-from rtl.ofan.match import Match, queues, rank_bits
+from rtl.ofan.match import Match, queues
 from rtl.ofan.pipeline import reply_layout, request_layout
 from rtl.ofan.place import Place
 from rtl.ofan.queues import Queues
@@ -28,9 +28,9 @@ class QueuedBanked(wiring.Component):
     while no bank is asked for two keys.
 
     ```
-    i ─► Queues ─► Place ─► Match ─►[reg]─► Route, count ─►[reg]─► BankFile ─► Replies ─►[reg]─► o
-            ▲                 │             read the banks         advance
-            └──── served ─────┘
+    i ─► Place ─► Queues ─► Match ─►[reg]─► Route, count ─►[reg]─► BankFile ─► Replies ─►[reg]─► o
+                    ▲         │             read the banks         advance
+                    └─ served ┘
     ```
 
     With failure logic `BankMasks` stands between Route and the banks, and Replies takes two cycles
@@ -97,10 +97,7 @@ class QueuedBanked(wiring.Component):
         row = later([head.row for head in match.heads], "row")
         there = later(match.served, "there")
         folds = later(list(heads.folds), "fold")
-        rank = []
-        for number, parts in enumerate(later([list(part) for part in match.ranks], "ranks")):
-            rank.append(Signal(rank_bits(c), name=f"rank_{number}"))
-            m.d.comb += rank[-1].eq(parts[0] + parts[1])
+        rank = later(list(match.ranks), "rank")
         for number, packet in enumerate(route.packets):
             m.d.comb += [
                 packet.there.eq(there[number] & stages.valid[0]),
@@ -161,20 +158,20 @@ class QueuedBanked(wiring.Component):
 
     def _heads(self, m: Module, heads: Queues, match: Match) -> None:
         """Wire the lanes to the queues, and what they show to Match."""
-        for lane, request in zip(heads.lanes, self.i.p, strict=True):
+        for number, (lane, request) in enumerate(zip(heads.lanes, self.i.p, strict=True)):
+            m.submodules[f"place_{number}"] = place = Place(self.config)
             m.d.comb += [
-                lane.packet.destination.eq(request.destination),
-                lane.packet.size_class.eq(request.size_class),
+                place.destination.eq(request.destination),
+                place.size_class.eq(request.size_class),
+                lane.packet.bank.eq(place.bank),
+                lane.packet.row.eq(place.row),
                 lane.valid.eq(request.valid),
             ]
         m.d.comb += [heads.served.eq(match.served), match.allowed.eq(heads.allowed)]
         for queue, head in enumerate(match.heads):
-            m.submodules[f"place_{queue}"] = place = Place(self.config)
             m.d.comb += [
-                place.destination.eq(heads.packets[queue].destination),
-                place.size_class.eq(heads.packets[queue].size_class),
-                head.bank.eq(place.bank),
-                head.row.eq(place.row),
+                head.bank.eq(heads.packets[queue].bank),
+                head.row.eq(heads.packets[queue].row),
                 head.old.eq(heads.old[queue]),
                 head.there.eq(heads.old[queue] | heads.young[queue]),
             ]

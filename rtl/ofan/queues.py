@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import reduce
 from operator import or_
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for
 from models.ofan.config import OfanConfig
-from rtl.ofan.match import queues
+from rtl.ofan.match import place_fields, queues
 
 GROUP = 8
 """Queues that are looked at together for packets that hide others."""
@@ -23,10 +23,8 @@ def fold_of(c: OfanConfig) -> int:
 
 
 def packet_layout(c: OfanConfig) -> data.StructLayout:
-    """A packet as it waits: `destination` and `size_class`."""
-    return data.StructLayout(
-        {"destination": unsigned(c.destination_bits), "size_class": unsigned(c.class_bits)}
-    )
+    """A packet as it waits: `bank` and `row` of its pointer."""
+    return data.StructLayout(place_fields(c))  # type: ignore[arg-type]
 
 
 class Queues(wiring.Component):

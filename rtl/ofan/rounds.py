@@ -3,7 +3,6 @@ has keys (models/ofan/rounds.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
@@ -18,7 +17,6 @@ from models.ofan.switch import initial_pointer
 from rtl.common.stage import Stages
 from rtl.ofan.masks import masked_fields, turn_bits
 from rtl.ofan.match import row_bits
-from rtl.ofan.place import Place, digits
 from rtl.ofan.sort import beat_layout
 from rtl.ofan.update import Advance, base_bits, updated_fields
 
@@ -190,11 +188,12 @@ class Rounds(wiring.Component):
 
     ```
              ┌─ the batch stands here until its last round
-    i ─►[reg]─► first master left ─►[reg]─► rows to their banks ─►[reg]─► bases at the banks ─►[reg]─► o
-                of each bank                Bank: read                    to their lanes
+    i ─►[reg]─► first master left ─►[reg]─► rows to ─►[reg]─► bases to ─►[reg]─► o
+                of each bank                banks, read       their lanes
     ```
 
-    The batch comes sorted by keys that are places (`to_place`): bank above row. Of the masters that are not served, each bank takes the
+    The batch comes sorted by keys that are places, bank above row
+    (`rtl.ofan.place.to_place`). Of the masters that are not served, each bank takes the
     first; what it gives back waits at its lane for the batch's last round. Exact also when one key
     comes in batches behind each other, since a bank forwards.
 
@@ -296,51 +295,3 @@ class Rounds(wiring.Component):
         )
         earlier = Cat(Const(0, 1), *(node[0] for node in nodes[:-1]))
         return left & ~(same & earlier)
-
-
-class Rekey(wiring.Component):
-    """Turns the keys of sorted items to places, or back. Latency 0 cycles; XORs.
-
-    A place is as wide as a key: the bank above the row (models/ofan/banks.py).
-
-    Args:
-        config: an `OfanConfig` with a banked engine.
-        fields: of an item.
-        convert: `to_place` or `to_key`.
-
-    Ports:
-        i, o (stream of items with these fields).
-    """
-
-    def __init__(
-        self,
-        config: OfanConfig,
-        fields: dict[str, object],
-        convert: Callable[[OfanConfig, Value], Value],
-    ) -> None:
-        self.config = config
-        self.convert = convert
-        self.latency = 0
-        layout = stream.Signature(beat_layout(config, fields))
-        super().__init__({"i": In(layout), "o": Out(layout)})
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        m.d.comb += [
-            self.o.valid.eq(self.i.valid),
-            self.i.ready.eq(self.o.ready),
-            self.o.payload.eq(self.i.payload),
-        ]
-        for item, out in zip(self.i.p.items, self.o.p.items, strict=True):
-            m.d.comb += out.key.eq(self.convert(self.config, item.key))
-        return m
-
-
-def to_place(c: OfanConfig, key: Value) -> Value:
-    """Return where a key lives, as wide as the key: the bank above the row."""
-    return Cat(key[c.engine.bank_bits :], digits(c, key))[: c.key_bits]
-
-
-def to_key(c: OfanConfig, place: Value) -> Value:
-    """Return the key that lives at a place."""
-    return Place.key(c, place[row_bits(c) :], place[: row_bits(c)])

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -15,13 +16,51 @@ from rtl.common.stage import Stages
 from rtl.ofan.combine import Combine, combined_fields
 from rtl.ofan.decombine import Decombine
 from rtl.ofan.masks import Masks, masked_fields, write_layout
-from rtl.ofan.matched import BatchQueue
 from rtl.ofan.pipeline import announce_writes, reply_layout, request_layout
-from rtl.ofan.place import pointer_key
-from rtl.ofan.rounds import Rekey, Rounds, to_key, to_place
-from rtl.ofan.sort import Sort, batch_layout
+from rtl.ofan.place import pointer_key, to_key, to_place
+from rtl.ofan.rounds import Rounds
+from rtl.ofan.sort import Sort, batch_layout, beat_layout
 from rtl.ofan.unsort import Unsort
 from rtl.ofan.update import updated_fields
+from rtl.ofan.waiting import BatchQueue
+
+
+class Rekey(wiring.Component):
+    """Turns the keys of sorted items to places, or back. Latency 0 cycles; XORs.
+
+    A place is as wide as a key: the bank above the row (models/ofan/banks.py).
+
+    Args:
+        config: an `OfanConfig` with a banked engine.
+        fields: of an item.
+        convert: `to_place` or `to_key`.
+
+    Ports:
+        i, o (stream of items with these fields).
+    """
+
+    def __init__(
+        self,
+        config: OfanConfig,
+        fields: dict[str, object],
+        convert: Callable[[OfanConfig, Value], Value],
+    ) -> None:
+        self.config = config
+        self.convert = convert
+        self.latency = 0
+        layout = stream.Signature(beat_layout(config, fields))
+        super().__init__({"i": In(layout), "o": Out(layout)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += [
+            self.o.valid.eq(self.i.valid),
+            self.i.ready.eq(self.o.ready),
+            self.o.payload.eq(self.i.payload),
+        ]
+        for item, out in zip(self.i.p.items, self.o.p.items, strict=True):
+            m.d.comb += out.key.eq(self.convert(self.config, item.key))
+        return m
 
 
 class SortedBanked(wiring.Component):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -86,7 +86,9 @@ class Switch(wiring.Component):
         c = self.config
         heads = []
         # No batch enters a lookup while a write waits, or it would be overtaken there.
-        pending = self.pipelines[0].pending if c.masks and self.lookups else Const(0)
+        pending: Value = Const(0)
+        if c.masks and self.lookups:
+            pending = Cat(pipeline.pending for pipeline in self.pipelines).any()
         for number, pipeline in enumerate(self.pipelines):
             m.submodules[f"pipe{number}"] = pipeline
             head = pipeline
@@ -110,7 +112,9 @@ class Switch(wiring.Component):
             *(head.i.valid.eq(offered) for head in heads),
         ]
         if c.masks:
-            self._write_all(m, "s_mask", [pipeline.write for pipeline in self.pipelines])
+            apart = c.engine.banked and c.pipes > 1
+            writes = [pipeline.write for pipeline in self.pipelines]
+            self._write_all(m, "s_mask", writes, apart=apart)
         if c.lookup == "table":
             self._write_all(m, "s_prefix", [lookup.write for lookup in self.lookups])
         if c.lookup == "aligned":
@@ -132,10 +136,20 @@ class Switch(wiring.Component):
                 self.m_axis_tkeep[lane].eq(o.p[number].valid),
             ]
 
-    def _write_all(self, m: Module, name: str, writes) -> None:
-        m.d.comb += getattr(self, f"{name}_tready").eq(writes[0].ready)
-        for write in writes:
+    def _write_all(self, m: Module, name: str, writes, *, apart: bool = False) -> None:
+        """Send what comes at a port to all `writes`, which take it together, or `apart`."""
+        valid, ready = getattr(self, f"{name}_tvalid"), getattr(self, f"{name}_tready")
+        offered = [valid] * len(writes)
+        taken: Value = writes[0].ready
+        if apart:
+            done = Signal(len(writes), name=f"{name}_done")
+            takes = done | Cat(write.ready for write in writes)
+            taken = takes.all()
+            offered = [valid & ~one for one in done]
+            m.d.sync += done.eq(Mux(valid & ~taken, takes, 0))
+        m.d.comb += ready.eq(taken)
+        for write, here in zip(writes, offered, strict=True):
             m.d.comb += [
-                write.valid.eq(getattr(self, f"{name}_tvalid")),
+                write.valid.eq(here),
                 write.payload.as_value().eq(getattr(self, f"{name}_tdata")),
             ]

@@ -27,10 +27,11 @@ module switch (clk, rst, fault, s_axis_tdata, s_axis_tkeep, s_axis_tvalid, s_axi
   wire twice = fault == 2 & chosen;
   wire late = fault == 3 & chosen & valid;
   wire back = fault == 5 & stalled & ~once;
+  wire [M_BITS-1:0] wrong = fault == 6 & count == 120 ? -1 : 0;
   wire hold = fault == 8 & beats == 100 & ~once;
   assign m_axis_tvalid = valid & ~lose & ~late & ~back;
   assign taken = lose | (m_axis_tready & ~twice & ~late & ~back);
-  assign m_axis_tdata = data ^ (fault == 4 & stalled) ^ (fault == 6 & count == 120);
+  assign m_axis_tdata = data ^ (fault == 4 & stalled) ^ wrong;
   assign m_axis_tkeep = keep ^ (fault == 7 & count == 120);
   assign s_axis_tready = ready & ~hold;
   assign s_mask_tready = fault == 9 | mask_ready;

@@ -40,7 +40,7 @@ _FAILURES = {
     1: "nothing moved for {patience} cycles with batch {at} waiting",
     2: "tkeep of answer {at} differs from that of its batch",
     3: "an answer came while none was due, with batch {at} as the next to be answered",
-    4: "a beat without an answer came with batch {at} waiting",
+    4: "a beat without an answer came, with batch {at} as the next to be answered",
 }
 
 

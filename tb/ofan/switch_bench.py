@@ -202,7 +202,7 @@ class SwitchBench:
             sweeping=self.cycle < self.swept_at,
             in_flight=self.in_flight,
         )
-        self._watch(now.taken or (now.answer and m_ready))
+        self._watch(now.taken or now.write_taken or (now.answer and m_ready))
         self.coverage.cycle(now)
         self.judge.begin(now)
         if writing:
@@ -275,9 +275,11 @@ class SwitchBench:
 
 def sweep_of(c: OfanConfig) -> int:
     """Cycles after a reset until all memories are initialised."""
-    sweeps = [c.destinations, c.masks] if c.masks else []
+    sweeps = [c.masks]
     if c.lookup == "table":
         sweeps.append(1 << c.prefix_bits)
+    if c.engine.kind != "queued-banked" and c.masks:
+        sweeps.append(c.destinations)
     if c.engine.banked:
-        return max([rows(c.keys, c.engine.banks) + 1, *sweeps])
-    return max([c.keys + 1, *sweeps]) + 1
+        return max(rows(c.keys, c.engine.banks) + 1, *sweeps)
+    return max(c.keys + 1, *sweeps) + 1

@@ -114,7 +114,7 @@ SMALL: dict[str, tuple[OfanConfig, int]] = {
             lookup="aligned",
             host_bits=2,
             pipe_lanes=2,
-            masks=0,
+            masks=3,
             engine=queued(banks=2),
         ),
         600,
@@ -197,23 +197,35 @@ def test_icarus(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FAULTS = {
-    # number in faulty_switch.v: (cocotb test that must see it, what it says)
-    1: ("traffic", "answer 120: not there"),
-    2: ("pauses", r"answer 121: (lane|m_axis_tkeep)"),
-    3: ("pauses", "answer 120: not there"),
-    4: ("pauses", "m_axis changed before it was taken"),
-    5: ("pauses", "m_axis_tvalid fell before it was taken"),
-    6: ("traffic", "answer 120: lane 0, .* uplink is"),
-    7: ("traffic", "answer 120: m_axis_tkeep is"),
-    8: ("traffic", "s_axis_tready is 0 though nothing holds it"),
-    9: ("failures", "uplink is"),
-    10: ("resets", "m_axis_tvalid is 1 in reset|no answer is due|latency -?[0-9]+, not 14"),
+    # number in faulty_switch.v: (cocotb test that must see it, what it says of the engine `sorted`,
+    # of `queued-banked`)
+    1: ("traffic", "answer 120: not there", "answers leave of lanes 0x0, not"),
+    2: ("pauses", r"answer 121: (lane|m_axis_tkeep)", "though none is due|answers leave of lanes"),
+    3: ("pauses", "answer 120: not there", "answers leave of lanes 0x0, not"),
+    4: ("pauses", "m_axis changed before it was taken", "m_axis changed before it was taken"),
+    5: ("pauses", "m_axis_tvalid fell before", "m_axis_tvalid fell before it was taken"),
+    6: ("traffic", "answer 120: lane 0, .* uplink is", "uplink is"),
+    7: (
+        "traffic",
+        "answer 120: m_axis_tkeep is",
+        "though none is due|m_axis_tkeep is|leave of lanes",
+    ),
+    8: ("traffic", "s_axis_tready is 0 though nothing holds it", "s_axis_tready is 0, not 1"),
+    9: ("failures", "uplink is", "uplink is|though a write is offered"),
+    10: (
+        "resets",
+        "m_axis_tvalid is 1 in reset|no answer is due|latency -?[0-9]+, not 14",
+        "m_axis_tvalid is 1 in reset|though none is due|answers leave of lanes",
+    ),
 }
 
 
 @pytest.mark.parametrize("fault", [0, *FAULTS])
-def test_faults_are_seen(fault: int) -> None:
-    config = OfanConfig(lanes=3, uplinks=4, destinations=4, masks=2)
+@pytest.mark.parametrize("engine", ["sorted", "queued-banked"])
+def test_faults_are_seen(engine: str, fault: int) -> None:
+    config = OfanConfig(
+        lanes=3, uplinks=4, destinations=4, masks=2, engine=Engine(kind=engine, banks=2)
+    )
     sizes = {
         "S_BITS": config.lanes * config.request_bits,
         "M_BITS": config.lanes * config.answer_bits,
@@ -224,12 +236,12 @@ def test_faults_are_seen(fault: int) -> None:
     for size, number in sizes.items():
         outside = re.sub(rf"\b{size}\b(?=[-\]])", str(number), outside)
     verilog = f"{outside}\n{block_verilog(Switch, config, 'inner')}"
-    given = parameters(f"fault-{fault}", config, 400, fault=fault, scratch=True)
+    given = parameters(f"fault-{engine}-{fault}", config, 400, fault=fault, scratch=True)
     if not fault:
         run_cocotb("switch", verilog, MODULE, given)
         return
-    test, said = FAULTS[fault]
-    with pytest.raises(CocotbError, match=said):
+    test, *said = FAULTS[fault]
+    with pytest.raises(CocotbError, match=said[config.engine.banked]):
         run_cocotb("switch", verilog, MODULE, given, test)
 
 
