@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from operator import or_
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -85,7 +85,10 @@ class Queues(wiring.Component):
         # A place is (set, fold) of a wave; the batch that comes is one set more.
         places = [(n, number) for n in range(sets + 1) for number in range(fold)]
         stored = places[: sets * fold]
-        masks = {place: Signal(count, name="mask_{}_{}".format(*place)) for place in stored}
+        masks = {
+            place: Signal(count, name="mask_{}_{}".format(*place), reset_less=True)
+            for place in stored
+        }
         waves: dict[tuple[int, int], Value] = dict(masks)
         for number in range(fold):
             waves[sets, number] = Mux(accept, self._lanes((sets, number)), 0)
@@ -165,21 +168,23 @@ class Queues(wiring.Component):
                     )
                 ),
             ]
-        with m.If(self.advance):
+        # The masks' reset is applied where it is early, not behind what is served.
+        reset = ResetSignal()
+        with m.If(self.advance | reset):
             for n, number in stored:
                 place = (n, number)
                 comes = self._lanes((sets, number)) & ~(first[sets, number] & self.served)
-                stays = masks[place] & ~(first[place] & self.served)
-                fills = (accept & turn[n]).replicate(count)  # then nothing is there that stays
-                m.d.sync += masks[place].eq(stays | comes & fills)
-            with m.If(accept):
-                m.d.sync += turn.eq(turn.rotate_left(1))
-                for n, number in stored:
-                    with m.If(turn[n]):
-                        m.d.sync += [
-                            slot.eq(self.lanes[number * count + queue].packet)
-                            for queue, slot in enumerate(slots[n, number])
-                        ]
+                fills = (accept & turn[n] & ~reset).replicate(count)  # nothing else is there then
+                kept = masks[place] & (~reset).replicate(count)
+                m.d.sync += masks[place].eq(kept & ~(first[place] & self.served) | comes & fills)
+        with m.If(self.advance), m.If(accept):
+            m.d.sync += turn.eq(turn.rotate_left(1))
+            for n, number in stored:
+                with m.If(turn[n]):
+                    m.d.sync += [
+                        slot.eq(self.lanes[number * count + queue].packet)
+                        for queue, slot in enumerate(slots[n, number])
+                    ]
         return m
 
     def _allow(self, m: Module, turn: Value, masks, old) -> None:
