@@ -13,6 +13,7 @@ import amaranth
 from amaranth.back import rtlil
 from amaranth.lib import wiring
 
+from rtl.common.store import models_of
 from rtl.sharing import share_modules
 from rtl.toolchain import run_yosys, yosys_version
 
@@ -50,12 +51,14 @@ def to_verilog(component: wiring.Component, name: str) -> str:
     """Return the Verilog of `component`, its top module called `name`.
 
     The text holds no date, path or tool version. Ports have the names of the signature's members
-    (`__` between nested ones), clock and reset of the `sync` domain are `clk` and `rst`.
+    (`__` between nested ones), clock and reset of the `sync` domain are `clk` and `rst`. Models of
+    memories that are no flip-flops stand behind it (rtl/common/store.v).
     Raises `rtl.toolchain.ToolError` if Yosys is missing or fails.
     """
     text = rtlil.convert(component, name=name, emit_src=False)
     made = run_yosys(_SCRIPT, {"design.il": text}, ["design.v"])["design.v"]
-    return share_modules(made.partition("*/")[2].lstrip())
+    verilog = share_modules(made.partition("*/")[2].lstrip())
+    return verilog + models_of(verilog)
 
 
 def block_verilog(block: Callable[[Any], wiring.Component], config: Any, name: str) -> str:
@@ -77,9 +80,8 @@ def block_verilog(block: Callable[[Any], wiring.Component], config: Any, name: s
 @cache
 def _sources() -> str:
     root = Path(__file__).resolve().parents[1]
-    files = sorted(
-        file for package in ("models", "rtl") for file in root.glob(f"{package}/**/*.py")
-    )
+    patterns = ("models/**/*.py", "rtl/**/*.py", "rtl/**/*.v")
+    files = sorted(file for pattern in patterns for file in root.glob(pattern))
     return "\0".join(f"{file.relative_to(root)}\0{file.read_text()}" for file in files)
 
 

@@ -10,6 +10,7 @@ from models.common.check import bits_for, integer
 from models.ofan.banks import key_of, rows
 from models.ofan.config import OfanConfig
 from models.ofan.switch import initial_pointer
+from rtl.common.store import Store
 from rtl.ofan.masks import turn_bits
 from rtl.ofan.match import place_fields, row_bits
 from rtl.ofan.update import Advance, base_bits
@@ -110,10 +111,8 @@ class Bank(wiring.Component):
         m = Module()
         c = self.config
         b = c.uplink_bits
-        m.submodules.file = file = memory.Memory(
-            shape=unsigned(max(1, b)), depth=max(2, rows(c.keys, c.engine.banks)), init=[]
-        )
-        read, write = file.read_port(), file.write_port()
+        depth = max(2, rows(c.keys, c.engine.banks))
+        m.submodules.store = store = Store(depth, max(1, b), c.engine.storage)
         m.submodules.advance_ = advance = Advance(c)
         row = Signal(row_bits(c), reset_less=True)
         same = Signal(reset_less=True)
@@ -125,14 +124,14 @@ class Bank(wiring.Component):
                 written.eq(advance.next),
             ]
         m.d.comb += [
-            read.addr.eq(self.row),
-            read.en.eq(self.advance),
-            advance.pointer.eq(Mux(same, written, read.data)),
+            store.read.eq(self.advance),
+            store.read_row.eq(self.row),
+            advance.pointer.eq(Mux(same, written, store.read_data)),
             advance.turn.eq(self.visit.turn),
             self.base.eq(advance.base),
-            write.addr.eq(Mux(self.sweeping, self.sweep, row)),
-            write.data.eq(Mux(self.sweeping, self.initial, advance.next)),
-            write.en.eq(self.sweeping | self.advance & self.visit.writes),
+            store.write.eq(self.sweeping | self.advance & self.visit.writes),
+            store.write_row.eq(Mux(self.sweeping, self.sweep, row)),
+            store.write_data.eq(Mux(self.sweeping, self.initial, advance.next)),
         ]
         if c.masks:
             m.d.comb += [advance.mask.eq(self.visit.mask), advance.ways.eq(self.visit.ways)]

@@ -1,0 +1,59 @@
+// What holds the pointers of a banked engine where it is not flip-flops: behavioural models of
+// memories with one read and one write port, for simulation. Put cells or macros of your process in
+// their place for synthesis. Reading is registered; a word written and read in the same cycle
+// reads as it was before.
+
+// A static memory.
+module netweave_sram #(
+    parameter DEPTH = 2,
+    parameter WIDTH = 1,
+    parameter ADDRESS = 1
+) (
+    input clk,
+    input read,
+    input [ADDRESS-1:0] read_address,
+    output reg [WIDTH-1:0] read_data,
+    input write,
+    input [ADDRESS-1:0] write_address,
+    input [WIDTH-1:0] write_data
+);
+  reg [WIDTH-1:0] words[0:DEPTH-1];
+  always @(posedge clk) begin
+    if (read) read_data <= words[read_address];
+    if (write) words[write_address] <= write_data;
+  end
+endmodule
+
+// Latches: a row opens while the clock is high in the cycle behind the write. Its select comes from
+// latches that are open while the clock is low, so it is steady by then, and so is the data.
+module netweave_latches #(
+    parameter DEPTH = 2,
+    parameter WIDTH = 1,
+    parameter ADDRESS = 1
+) (
+    input clk,
+    input read,
+    input [ADDRESS-1:0] read_address,
+    output reg [WIDTH-1:0] read_data,
+    input write,
+    input [ADDRESS-1:0] write_address,
+    input [WIDTH-1:0] write_data
+);
+  reg selected;
+  reg [ADDRESS-1:0] selected_row;
+  reg [WIDTH-1:0] data;
+  reg [WIDTH-1:0] words[0:DEPTH-1];
+  always @* begin
+    if (!clk) begin
+      selected = write;
+      selected_row = write_address;
+    end
+  end
+  always @(posedge clk) begin
+    data <= write_data;
+    if (read) read_data <= words[read_address];
+  end
+  always @* begin
+    if (clk && selected) words[selected_row] = data;
+  end
+endmodule
