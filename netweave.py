@@ -119,6 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         if message():  # empty where help was shown instead
             say(message())
+    finally:
+        signal.alarm(0)  # `stop` has been heard
     return 2
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -97,6 +97,22 @@ class Cost:
         )
 
 
+@dataclass(frozen=True)
+class Priced:
+    """What a price was made of."""
+
+    text: str
+    """RTLIL."""
+    boxes: tuple[str, ...]
+    """Modules that were left out."""
+    memories: bool
+    """Whether memories were mapped."""
+
+
+watchers: list[Callable[[Priced], None]] = []
+"""Hear of everything that is priced (`synth.equal.prove_priced`)."""
+
+
 def price(
     component: Elaboratable,
     *,
@@ -119,6 +135,8 @@ def price(
     """
     text, kinds = as_rtlil(component, ports, boxes or ())
     left_out = {kind: (boxes or {})[box] for kind, box in kinds.items()}
+    for told in watchers:
+        told(Priced(text, tuple(left_out), memories))
     choices = repr((sorted(left_out.items()), memories, sorted(GATES.items())))
     name = digest(text, choices)
     kept = recall(name)

@@ -26,11 +26,13 @@ from synth.parts import TOTAL, cost_table, fits
 from synth.pointer_pages import (
     pointer_engines,
     pointer_kinds,
+    pointer_pareto,
     pointer_sizes,
     pointer_split,
     pointer_traffic,
     pointer_verdict,
 )
+from synth.power import power_table
 from synth.records import COMMITTED, Record, read_records
 from synth.table import Table, shown
 
@@ -218,10 +220,12 @@ PAGES: dict[str, tuple[Callable[[], str], ...]] = {
         pointer_kinds,
         pointer_verdict,
         pointer_engines,
+        pointer_pareto,
         pointer_traffic,
         pointer_split,
         pointer_sizes,
     ),
+    "docs/ofan/power.md": (power_table,),
 }
 
 

@@ -3,7 +3,7 @@ one key (models/ofan/matched.py)."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Cat, Const, Module, Signal, Value, unsigned
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -13,13 +13,12 @@ from rtl.common.carrysave import ones
 from rtl.common.modulo import modulo
 from rtl.common.stage import Stages
 from rtl.ofan.bank_masks import BankMasks
-from rtl.ofan.decombine import Pick
+from rtl.ofan.banks import BankFile, gather
 from rtl.ofan.masks import write_layout
-from rtl.ofan.order import Uplink
 from rtl.ofan.pipeline import reply_layout, request_layout
 from rtl.ofan.place import Place
 from rtl.ofan.prefix import Prefix, group_of, places_layout
-from rtl.ofan.rounds import BankFile, gather
+from rtl.ofan.replies import Replies
 from rtl.ofan.waiting import BatchQueue
 
 
@@ -55,9 +54,10 @@ class MatchedBanked(wiring.Component):
     def __init__(self, config: OfanConfig, pipe: int = 0) -> None:
         c = self.config = config
         self.pipe = pipe
-        self.latency = 8 if c.masks else 3
         self.file = BankFile(c, pipe)
         self.masks = BankMasks(c) if c.masks else None
+        self.replies = Replies(c, c.lanes_per_pipe)
+        self.latency = 2 + 3 * bool(c.masks) + self.replies.latency
         ports = {
             "i": In(stream.Signature(request_layout(c))),
             "o": Out(stream.Signature(reply_layout(c))),
@@ -170,33 +170,26 @@ class MatchedBanked(wiring.Component):
 
     def _visit(self, m: Module, counts: list[Value]) -> None:
         """Tell each bank what it serves."""
+        c = self.config
         later = self._stages.register
         # Behind a reset, data registers still tell of packets that are lost.
         there = self._stages.valid[3 if self.masks is not None else 0]
         for number, (count, visit) in enumerate(zip(counts, self.file.visits, strict=True)):
-            last = Signal(self.config.lane_bits, name=f"last_{number}")
+            last = Signal(c.lane_bits, name=f"last_{number}")
             m.d.comb += last.eq(count - 1)
-            ways: Value = Const(1)
+            ways: Value | int = c.uplinks
             if self.masks is not None:
                 ways = self.masks.ways[number]
                 m.d.comb += [
                     visit.mask.eq(later(self.masks.masks[number], "mask")),
                     visit.ways.eq(later(ways, "ways")),
                 ]
+            least = ways if isinstance(ways, int) else 1
+            turn = modulo(m, last, ways, bound=c.lanes_per_pipe, least=least)
             m.d.comb += [
-                visit.turn.eq(later(self._turn(m, last, ways), "turn")),
-                visit.writes.eq(later(count.any() & ways.any(), "writes") & there),
+                visit.turn.eq(later(turn, "turn")),
+                visit.writes.eq(later(count.any() & (ways != 0), "writes") & there),
             ]
-
-    def _turn(self, m: Module, position: Value, ways: Value) -> Value:
-        """Return a position in a group modulo the valid positions of its pointer."""
-        c = self.config
-        w, lanes = c.uplinks, c.lanes_per_pipe
-        healthy = modulo(m, position, w, bound=lanes, least=w)
-        if self.masks is None:
-            return healthy
-        turn = modulo(m, position, ways, bound=lanes, least=1)
-        return Mux(ways == w, healthy, turn)
 
     def _answer(
         self,
@@ -210,44 +203,34 @@ class MatchedBanked(wiring.Component):
         which the banks read."""
         c = self.config
         later = self._stages.register
-        size = group_of(c)
+        m.submodules.replies = replies = self.replies
         before = self._own(m, bank, "before")
         bank, row = later(bank, "bank"), later(row, "row")
-        mine = self._own(m, bank, "mine")
         if self.masks is None:
-            before, rank, below = mine, later(rank, "rank"), later(below, "below")
-        for lane in range(c.lanes_per_pipe):
-            m.submodules[f"pick_{lane}"] = pick = Pick(c)
-            m.submodules[f"uplink_{lane}"] = uplink = Uplink(c)
-            position = Signal(c.lane_bits, name=f"position_{lane}")
-            group = lane // size
+            before = self._own(m, bank, "mine")
+            rank, below = later(rank, "rank"), later(below, "below")
+        for lane, packet in enumerate(replies.packets):
+            group = lane // group_of(c)
             behind = gather(below[group], before[lane]) if group else Const(0)
-            m.d.comb += position.eq(behind + rank[lane])
-            base = gather(list(self.file.bases), mine[lane])
-            found: Value = pick.position
-            key = Place.key(c, bank[lane], row[lane])
-            if self.masks is None:
-                turn = self._turn(m, position, Const(1))
-            else:
-                ways = gather(list(self.masks.ways), before[lane])
-                turn = later(later(self._turn(m, position, ways), "turn"), "turn")
-                mask = gather([visit.mask for visit in self.file.visits], mine[lane])
-                ways = later(later(ways, "ways"), "ways")
-                base, found = later(base, "base"), later(found, "found")
-                key = later(later(key, "key"), "key")
-                stuck = later(later(ways == 0, "stuck"), "stuck")
-                m.d.comb += [
-                    pick.mask.eq(later(mask, "mask")),
-                    pick.ways.eq(ways),
-                    self.o.p[lane].unroutable.eq(stuck),
-                ]
+            whole = Signal(c.lane_bits, name=f"whole_{lane}")
             m.d.comb += [
-                pick.base.eq(base),
-                pick.turn.eq(turn),
-                uplink.key.eq(key),
-                uplink.position.eq(found),
-                self.o.p[lane].uplink.eq(later(uplink.uplink, f"uplink_{lane}")),
+                whole.eq(behind + rank[lane]),
+                packet.bank.eq(bank[lane]),
+                packet.row.eq(row[lane] if c.order != "plain" else 0),
+                packet.rank.eq(whole if self.masks is None else later(whole, "whole")),
+                self.o.p[lane].uplink.eq(replies.uplinks[lane]),
+                self.o.p[lane].unroutable.eq(replies.unroutable[lane]),
             ]
+        m.d.comb += [
+            replies.bases.eq(self.file.bases),
+            replies.advance.eq(self._stages.advance),
+        ]
+        if self.masks is not None:
+            for number, visit in enumerate(self.file.visits):
+                m.d.comb += [
+                    replies.masks[number].eq(visit.mask),
+                    replies.ways[number].eq(visit.ways),
+                ]
 
     def _own(self, m: Module, bank: list[Value], name: str) -> list[Signal]:
         """Return for each lane a bit a bank: it is the lane's own."""

@@ -119,6 +119,48 @@ SMALL: dict[str, tuple[OfanConfig, int]] = {
         ),
         600,
     ),
+    "matched-groups": (
+        OfanConfig(
+            lanes=6,
+            uplinks=5,
+            destinations=7,
+            masks=2,
+            engine=Engine(kind="matched-banked", banks=2, group=3),
+        ),
+        500,
+    ),
+    "matched-pipes": (
+        OfanConfig(
+            lanes=6,
+            uplinks=4,
+            destinations=5,
+            pipe_lanes=2,
+            masks=2,
+            engine=Engine(kind="matched-banked", banks=2, group=2, depth=1),
+        ),
+        500,
+    ),
+    "sorted-banked": (
+        OfanConfig(
+            lanes=5,
+            uplinks=3,
+            destinations=6,
+            masks=2,
+            engine=Engine(kind="sorted-banked", banks=2),
+        ),
+        500,
+    ),
+    "sorted-banked-pipes": (
+        OfanConfig(
+            lanes=4,
+            uplinks=6,
+            destinations=5,
+            pipe_lanes=2,
+            masks=2,
+            engine=Engine(kind="sorted-banked", banks=2, depth=1),
+        ),
+        500,
+    ),
 }
 LARGE: dict[str, tuple[OfanConfig, int]] = {
     "edge-k64": (preset("edge-k64"), 3000),
@@ -200,7 +242,11 @@ FAULTS = {
     # number in faulty_switch.v: (cocotb test that must see it, what it says of the engine `sorted`,
     # of `queued-banked`)
     1: ("traffic", "answer 120: not there", "answers leave of lanes 0x0, not"),
-    2: ("pauses", r"answer 121: (lane|m_axis_tkeep)", "though none is due|answers leave of lanes"),
+    2: (
+        "pauses",
+        r"answer 121: (lane|m_axis_tkeep)",
+        "tready is 0, not 1|uplink is|none is due|leave of lanes",
+    ),
     3: ("pauses", "answer 120: not there", "answers leave of lanes 0x0, not"),
     4: ("pauses", "m_axis changed before it was taken", "m_axis changed before it was taken"),
     5: ("pauses", "m_axis_tvalid fell before", "m_axis_tvalid fell before it was taken"),

@@ -1,0 +1,92 @@
+"""What the command `netweave study pointers` prints and writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from models.common.files import replacing
+from rtl.verilog import write_whole
+from synth.pointer_plots import load_plot, pareto_plot
+from synth.pointer_price import committed_prices
+from synth.pointer_study import NAME, study
+from synth.pointer_tables import (
+    Study,
+    engines_table,
+    for_docs,
+    runs_csv,
+    sizes_table,
+    verdict,
+)
+from synth.records import COMMITTED, Record, write_records
+from synth.symphony_study import figure_class, save_svg
+
+WIDE = 190
+"""Columns that the table needs."""
+IMAGES = Path(__file__).resolve().parents[1] / "docs" / "img"
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Give a function that is told how many runs of how many are done; a terminal shows it."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(title, total=None)
+        yield lambda done, count: progress.update(task, completed=done, total=count)
+
+
+def study_pointers(out: Path | None, *, quick: bool, jobs: int | None, as_json: bool) -> None:
+    """Run the study of pointer engines; print its table or its records, and write records, tables
+    and plots into `out`, if given.
+
+    Raises `ValueError` before anything is done if a plot cannot be drawn.
+    """
+    if out is not None:
+        figure_class()
+    with bar(NAME) as progress:
+        records = study(quick=quick, jobs=jobs, progress=progress)
+    found = Study(records, committed_prices())
+    paths = [] if out is None else write_study(out, records, found)
+    if as_json:
+        print(json.dumps([asdict(record) for record in records], indent=1, ensure_ascii=False))
+        return
+    console = Console()
+    console.width = max(console.width, WIDE)
+    console.print(engines_table(found).rich())
+    for line in [*verdict(found), *(f"wrote {path}" for path in paths)]:
+        console.print(line, highlight=False)
+
+
+def release(progress: Callable[[int, int], None]) -> None:
+    """Run the study, and make it that of the docs: its records and plots."""
+    records = for_docs(study(progress=progress))
+    write_records(COMMITTED / f"{NAME}.json", records)
+    save_plots(IMAGES, Study(records, committed_prices()))
+
+
+def save_plots(folder: Path, found: Study) -> list[Path]:
+    """Draw the plots into a folder, the one by price if there are prices; return their paths."""
+    plots = {folder / f"{NAME}-load.svg": load_plot(found)}
+    if found.prices:
+        plots[folder / f"{NAME}-pareto.svg"] = pareto_plot(found)
+    for path, figure in plots.items():
+        with replacing(path) as beside:
+            save_svg(figure, beside)
+    return list(plots)
+
+
+def write_study(folder: Path, records: Sequence[Record], found: Study) -> list[Path]:
+    """Write records, tables and plots into a folder; return their paths."""
+    tables = (engines_table(found).markdown(), sizes_table(found).markdown())
+    texts = {f"{NAME}.csv": runs_csv(found), f"{NAME}.md": "\n".join(tables)}
+    write_records(folder / f"{NAME}.json", records)
+    for name, text in texts.items():
+        write_whole(folder / name, text)
+    written = [folder / name for name in (f"{NAME}.json", *texts)]
+    return written + save_plots(folder, found)

@@ -1,0 +1,208 @@
+"""What the banked pointer engines cost, block by block, and the prices of the study's points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from models.ofan.banks import key_of, rows
+from models.ofan.config import OfanConfig
+from models.ofan.engine import STORAGES, Engine
+from models.ofan.switch import initial_pointer
+from rtl.ofan.bank_masks import BankMasks
+from rtl.ofan.banks import Bank, BankFile, Route
+from rtl.ofan.combine import Combine
+from rtl.ofan.decombine import Decombine
+from rtl.ofan.engine import pointer_engine
+from rtl.ofan.masks import Masks
+from rtl.ofan.match import Match
+from rtl.ofan.matched import places_layout
+from rtl.ofan.order import Positions, Uplink
+from rtl.ofan.prefix import Prefix
+from rtl.ofan.queues import Queues
+from rtl.ofan.replies import Replies
+from rtl.ofan.rounds import Rounds
+from rtl.ofan.sort import Sort, batch_layout
+from rtl.ofan.unsort import Unsort
+from rtl.ofan.waiting import BatchQueue
+from synth.ge import Cost, price
+from synth.memory import memory_cost, rom
+from synth.parts import TOTAL, Progress, Row
+from synth.pointer_price import PRICES, preset_name
+from synth.pointer_study import SHAPES
+from synth.records import Record, records_of, write_records
+from synth.store import store_rows
+
+STORE = "pointers"
+"""Begins the names of the parts that are storage."""
+
+ORDER, INITIAL = "π", "initial pointers (ROM)"
+"""Parts that the paper does not count."""
+
+POINTS: tuple[tuple[str, Engine], ...] = (
+    *(
+        ("edge-k64", Engine(kind="queued-banked", banks=banks, queues=queues, depth=depth))
+        for banks, queues, depth in (
+            *((8, 16, 2), (16, 16, 1), (16, 16, 2), (16, 16, 3), (32, 16, 2), (64, 16, 2)),
+            *((16, 8, 2), (16, 32, 2), (32, 32, 2)),
+        )
+    ),
+    *(("edge-k64", Engine(kind="matched-banked", banks=banks, depth=4)) for banks in (8, 16, 32)),
+    *(("edge-k64", Engine(kind="sorted-banked", banks=banks, depth=4)) for banks in (16, 32)),
+    ("pofan4-k64", Engine(kind="queued-banked", banks=4, queues=4, depth=2)),
+    ("pofan4-k64", Engine(kind="matched-banked", banks=4, depth=4)),
+    ("edge-k32", Engine(kind="queued-banked", banks=8, queues=8, depth=2)),
+    ("edge-k16", Engine(kind="queued-banked", banks=4, queues=4, depth=2)),
+    ("edge-k12", Engine(kind="queued-banked", banks=4, queues=3, depth=2)),
+    ("edge-k8", Engine(kind="queued-banked", banks=2, queues=2, depth=2)),
+)
+"""The points of the study that are mapped: with the order plain and without failure logic, as the
+paper counts."""
+
+
+def price_banked(config: OfanConfig, progress: Progress = lambda what: None) -> Iterator[Row]:
+    """Yield the cost of every part of a banked engine, all pipes together, then the `total`.
+
+    Blocks are mapped one by one; what every bank and every packet has once is mapped once and
+    multiplied. The depth of the total is that of the engine mapped whole, or that of the way to a
+    bank and through its memory. Raises `rtl.toolchain.ToolError`.
+    """
+    made: list[Row] = []
+    for row in _pipe(config, progress):
+        made.append(replace(row, cost=row.cost.times(config.pipes)))
+        yield made[-1]
+    progress("the engine whole")
+    depth = price(pointer_engine(_in_flops(config)), memories=False).depth
+    depths = {row.part: row.cost.depth for row in made}
+    read = depths.get("route", depths.get("rounds", 0)) + depths.get(f"{STORE}: read paths", 0)
+    total = sum((row.cost for row in made), Cost())
+    fitted = [row.part for row in made if row.fitted]
+    yield Row(
+        part=TOTAL,
+        cost=replace(total, depth=max(depth, read)),
+        fitted=f"parts: {', '.join(fitted)}" if fitted else None,
+    )
+
+
+def _in_flops(c: OfanConfig) -> OfanConfig:
+    """The same with its pointers in flip-flops, which a mapper knows."""
+    return replace(c, engine=replace(c.engine, storage="flops"))
+
+
+def _blocks(c: OfanConfig) -> dict[str, tuple[Any, str]]:
+    """Return the blocks of an engine by the name of their instance, and how the instances begin
+    that each packet has once in them."""
+    lanes, depth = c.lanes_per_pipe, c.engine.depth
+    if c.engine.kind == "queued-banked":
+        count = c.engine.queues_of(lanes)
+        return {
+            "queues": (Queues(c), ""),
+            "match": (Match(c), ""),
+            "route": (Route(c, count), ""),
+            "replies": (Replies(c, count), "uplink_"),
+        }
+    if c.engine.kind == "matched-banked":
+        return {
+            "queue": (BatchQueue(places_layout(c), depth), ""),
+            "prefix": (Prefix(c), ""),
+            "replies": (Replies(c, lanes), "uplink_"),
+        }
+    return {
+        "queue": (BatchQueue(batch_layout(c), depth), ""),
+        "sort": (Sort(c), ""),
+        "combine": (Combine(c), ""),
+        "masks": (Masks(c), "positions"),
+        "rounds": (Rounds(c), ""),
+        "decombine": (Decombine(c), "uplink_"),
+        "unsort": (Unsort(c), ""),
+    }
+
+
+def _pipe(config: OfanConfig, progress: Progress) -> Iterator[Row]:
+    c = _in_flops(config)
+    banks, answers = c.engine.banks, _answers(c)
+    uplink, positions = price(Uplink(c)), price(Positions(c))
+    depth_of = {"uplink_": uplink.depth, "positions": positions.depth}
+    blocks = _blocks(c)
+    for name, (block, each) in blocks.items():
+        progress(name)
+        apart = c.masks if each == "positions" else each and c.order != "plain"
+        boxes = {f"{each}{n}": depth_of[each] for n in range(answers)} if apart else {}
+        if name == "rounds":
+            boxes = {"file": 0}
+        yield Row(part=name, cost=price(block, boxes=boxes, memories=False))
+    progress("banks")
+    yield Row(part="banks", cost=price(Bank(c), memories=False).times(banks))
+    sweep = price(BankFile(c), boxes={f"bank_{n}": 0 for n in range(banks)}, memories=False)
+    yield Row(part="bank sweep", cost=sweep)
+    progress("registers and control")
+    left_out = dict.fromkeys(blocks, 0) | ({} if "rounds" in blocks else {"file": 0})
+    if c.masks and "masks" not in blocks:
+        left_out["masks"] = 0
+    control = price(pointer_engine(c), boxes=left_out, memories=False)
+    yield Row(part="registers and control", cost=control)
+    if c.order != "plain":
+        yield Row(part=ORDER, cost=uplink.times(answers))
+    if c.masks:
+        yield from _failures(c, positions, "masks" in blocks, progress)
+    depth, b = max(2, rows(c.keys, banks)), c.uplink_bits
+    yield from store_rows(STORE, depth, max(1, b), banks, config.engine.storage, progress)
+    progress(INITIAL)
+    words = [
+        sum(_initial(c, key_of(bank, row, banks)) << bank * b for bank in range(banks))
+        for row in range(rows(c.keys, banks))
+    ]
+    yield Row(part=INITIAL, cost=rom(words, b * banks))
+
+
+def _answers(c: OfanConfig) -> int:
+    """Packets of a pipe that get their uplinks in one cycle."""
+    lanes = c.lanes_per_pipe
+    return c.engine.queues_of(lanes) if c.engine.kind == "queued-banked" else lanes
+
+
+def _initial(c: OfanConfig, key: int) -> int:
+    if key >= c.keys:
+        return 0
+    size_class, destination = divmod(key, c.destinations)
+    return initial_pointer(c, 0, destination, size_class)
+
+
+def _failures(c: OfanConfig, positions: Cost, by_lane: bool, progress: Progress) -> Iterator[Row]:
+    """Yield what failure logic costs beside the blocks: π backwards, and its tables, which every
+    lane reads, or each bank its own."""
+    banks, part = c.engine.banks, "failure masks"
+    readers = c.lanes_per_pipe if by_lane else banks
+    told = lambda size: progress(f"{part} ({size})")  # noqa: E731
+    if by_lane:
+        index = memory_cost(max(2, c.destinations), max(1, c.mask_bits), readers, 1, told)
+        tables = [("index table", index, 1)]
+    else:
+        left_out = {f"positions_{n}": positions.depth for n in range(banks)}
+        logic = price(BankMasks(c), boxes=left_out, memories=False)
+        yield Row(part=part, cost=logic)
+        depth = max(2, rows(c.keys, banks))
+        index = memory_cost(depth, max(1, c.mask_bits), 1, 1, told)
+        tables = [("index tables", index, banks)]
+    yield Row(part=f"{part}: π backwards", cost=positions.times(readers))
+    sets = memory_cost(max(2, c.masks), c.uplinks, readers, 1, told)
+    for name, found, count in (*tables, ("sets", sets, 1)):
+        cost = found.storage + found.read + found.write
+        fitted = found.fit.text() if found.fit else None
+        yield Row(part=f"{part}: {name}", cost=cost.times(count), fitted=fitted)
+
+
+def price_points(progress: Progress) -> list[Record]:
+    """Price the points of the study with each storage; write and return their records."""
+    records: list[Record] = []
+    for shape, engine in POINTS:
+        for storage in STORAGES:
+            point = replace(engine, storage=storage)
+            config = replace(SHAPES[shape], engine=point, masks=0, order="plain")
+            name = preset_name(shape, point)
+            told = lambda part, name=name: progress(f"{name}: {part}")  # noqa: E731
+            for row in price_banked(config, told):
+                records += records_of(row.part, name, row.cost, row.fitted)
+    write_records(PRICES, records)
+    return records
