@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from rtl.toolchain import ToolError, run_yosys
 from synth import cut
 from synth.cut import Circuit, Pair
 from synth.ge import ABC_GATES, Priced, as_rtlil, watchers
-from synth.parts import Row
+from synth.parts import Progress
 from synth.yosys import digest, keep, map_to_gates, recall
 
 # The RTL as it is read: none of these passes moves logic over a register. `memory` gives memories
@@ -115,21 +115,34 @@ def _how() -> tuple[str, ...]:
     return tuple(Path(str(file)).read_text() for file in (__file__, cut.__file__))
 
 
-def prove_priced(rows: Iterable[Row]) -> Iterator[tuple[str, Proof]]:
-    """Prove every netlist that a price is made of while `rows` are made (`synth.ofan.price_switch`
-    and its like); yield part and proof, of netlists that are alike once."""
+def prove_priced(price: Callable[[Progress], Iterable[object]]) -> Iterator[tuple[str, Proof]]:
+    """Prove every netlist that a price is made of; yield which part it is of and the proof, of
+    netlists that are alike once.
+
+    `price` makes the rows of a price and says what comes next, as `synth.ofan.price_switch` does of
+    a config.
+    """
+    part = ""
+    waiting: list[tuple[str, Priced]] = []
     met: set[Priced] = set()
-    waiting: list[Priced] = []
-    watchers.append(waiting.append)
+
+    def hear(what: str) -> None:
+        nonlocal part
+        part = what
+
+    def note(block: Priced) -> None:
+        if block not in met:
+            met.add(block)
+            waiting.append((part, block))
+
+    watchers.append(note)
     try:
-        for row in rows:
-            for block in waiting:
-                if block not in met:
-                    met.add(block)
-                    yield row.part, prove_text(block.text, block.boxes, block.memories)
-            waiting.clear()
+        for _ in price(hear):
+            while waiting:
+                name, block = waiting.pop(0)
+                yield name, prove_text(block.text, block.boxes, block.memories)
     finally:
-        watchers.remove(waiting.append)
+        watchers.remove(note)
 
 
 def compare(

@@ -2,13 +2,13 @@
 
 The lanes of a pipe share Q queues: lane l is of queue l mod Q. The lanes of a batch with the same
 ⌊l / Q⌋ are a wave, and waves stand in order: those of one batch by their lanes, batches as they
-came. Each cycle serves packets of two waves, the oldest that has packets and the one right behind
-it, and at most one of each queue, its oldest:
+came. Each cycle serves packets of two waves, the two oldest that have packets, and at most one of
+each queue, its oldest:
 
 - A bank serves one key a cycle, for packets of one wave, the older one first. Of this wave it takes
   the packet of the lowest lane and all that follow with the same key, up to the first with another.
-- A packet of the younger wave waits while one of a lower lane of its wave is hidden behind another
-  packet in its queue. So packets of one key never pass each other.
+- A packet of the younger wave waits while one of its wave is hidden behind another packet, in a
+  queue of its own group of four or of a lower group. So packets of one key never pass each other.
 
 There is room for `depth` batches; a batch whose packets are all gone makes room when it is the
 oldest. Packets of a batch may be served in the cycle in which it comes. All packets that a bank
@@ -22,10 +22,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from itertools import chain, dropwhile
+from itertools import chain
 
 from models.ofan.banks import place
 from models.ofan.config import OfanConfig
+
+GROUP = 4
+"""Queues that are looked at together for hidden packets: a wider group would wait more often, a
+narrower one makes a longer chain of gates."""
 
 Wave = dict[int, int]
 """The packets of a wave that still wait: {lane: key}."""
@@ -72,17 +76,20 @@ class Queued:
 
     def _served(self) -> list[tuple[Wave, list[int]]]:
         """Return the two waves, with the lanes whose packets are served now."""
-        waves = list(dropwhile(lambda wave: not wave, chain.from_iterable(self.batches)))
-        taken: set[int] = set()
-        """Queues with a packet of the older wave."""
+        waves = [wave for wave in chain.from_iterable(self.batches) if wave][:2]
+        held = self.queues
+        """The first queue of the lowest group in which a packet of the younger wave is hidden."""
+        if len(waves) == 2:
+            queues = [{lane % self.queues for lane in wave} for wave in waves]
+            held = min((q // GROUP * GROUP for q in queues[0] & queues[1]), default=held)
         busy: dict[int, tuple[Wave, int | None]] = {}
         """Of each bank: the wave it serves, and the key; no key once another one was met."""
         result = []
-        for wave in waves[:2]:
+        for wave in waves:
             lanes = []
             for lane, key in sorted(wave.items()):
-                if lane % self.queues in taken:
-                    break  # hidden, and so are those behind it
+                if wave is not waves[0] and lane % self.queues >= held:
+                    break
                 bank, _ = place(key, self.config.engine.banks)
                 at, served = busy.setdefault(bank, (wave, key))
                 if at is wave and served == key:
@@ -90,5 +97,4 @@ class Queued:
                 elif at is wave:
                     busy[bank] = (wave, None)
             result.append((wave, lanes))
-            taken |= {lane % self.queues for lane in wave}
         return result

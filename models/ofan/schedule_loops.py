@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from models.common.jit import compiled
+from models.ofan.queued import GROUP
 
 
 class Offer(NamedTuple):
@@ -85,13 +86,24 @@ def queued(shape: Queues, offer: Offer, wave: np.ndarray, queue: np.ndarray, tim
         for pipe in range(pipes):
             while oldest[pipe] < front * fold and not left[pipe, oldest[pipe] % places]:
                 oldest[pipe] += 1
-            for younger in range(min(2, front * fold - oldest[pipe])):
-                at = (oldest[pipe] + younger) % places
-                for i in range(begin[pipe, at], end[pipe, at] if left[pipe, at] else 0):
+            place = oldest[pipe] - 1
+            for younger in range(2):
+                place += 1
+                while place < front * fold and not left[pipe, place % places]:
+                    place += 1
+                if place >= front * fold:
+                    break
+                at = place % places
+                held = shape.queues  # from this queue on the packets of the younger wave wait
+                for i in range(begin[pipe, at], end[pipe, at] if younger else 0):
+                    if served[i] < 0 and blocked[queue[i]] == now:
+                        held = queue[i] % shape.queues // GROUP * GROUP
+                        break
+                for i in range(begin[pipe, at], end[pipe, at]):
                     if served[i] >= 0:
                         continue
-                    if younger and blocked[queue[i]] == now:
-                        break  # it is hidden, and all that follow in its wave wait
+                    if younger and queue[i] % shape.queues >= held:
+                        break
                     blocked[queue[i]] = now
                     bank = offer.bank[i]
                     if busy[bank] < 2 * now:

@@ -50,7 +50,7 @@ class Match(wiring.Component):
 
     Ports:
         heads (in, `head_layout` a queue).
-        allowed (in, one bit a queue): no packet of its wave is hidden in a lower queue.
+        allowed (in, one bit a queue): see `rtl.ofan.queues.Queues`.
         served (out, one bit a queue).
         ranks (out, a number a queue): how many of its key go before it, if it is served.
     """

@@ -141,13 +141,11 @@ class MatchedBanked(wiring.Component):
                 here.row.eq(head.row),
                 here.there.eq(head.there & ~done[lane]),
             ]
-        there = Cat(lane.there for lane in prefix.lanes)
-        finished = ~(there & ~prefix.served).any()
-        m.d.comb += queue.o.ready.eq(advance & finished)
+        m.d.comb += queue.o.ready.eq(advance & prefix.whole)
         with m.If(advance):
             m.d.sync += [
                 served.eq(prefix.served),
-                done.eq((done | prefix.served) & (~finished).replicate(len(done))),
+                done.eq((done | prefix.served) & (~prefix.whole).replicate(len(done))),
             ]
         return prefix, served
 

@@ -48,7 +48,7 @@ class Prefix(wiring.Component):
 
     Ports:
         lanes (in, `there`, `bank` and `row` a lane).
-        served (out, one bit a lane).
+        served (out, one bit a lane); whole (out): that is all of them.
         ranks (out, a number a lane): packets of its group that its bank serves before it.
         rows (out, a row a bank): what the bank serves; 0 if nothing.
     """
@@ -60,6 +60,7 @@ class Prefix(wiring.Component):
             {
                 "lanes": In(places_layout(c)),
                 "served": Out(lanes),
+                "whole": Out(1),
                 "ranks": Out(data.ArrayLayout(bits_for(group_of(c)), lanes)),
                 "rows": Out(data.ArrayLayout(row_bits(c), c.engine.banks)),
             }
@@ -107,6 +108,7 @@ class Prefix(wiring.Component):
             rows = [a | b & ~asked for a, b in zip(rows, rows_here, strict=True)]
             below = [a | b for a, b in zip(below, rows_here, strict=True)]
             asked = asked | asked_here
+        m.d.comb += self.whole.eq(all_served)
         for bank in banks:
             m.d.comb += self.rows[bank].eq(Cat(word[bank] for word in rows))
         return m

@@ -11,10 +11,8 @@ from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for
 from models.ofan.config import OfanConfig
+from models.ofan.queued import GROUP
 from rtl.ofan.match import place_fields, queues
-
-GROUP = 8
-"""Queues that are looked at together for packets that hide others."""
 
 
 def fold_of(c: OfanConfig) -> int:
@@ -49,7 +47,8 @@ class Queues(wiring.Component):
         ready (out): there is room for a batch.
         packets (out, `packet_layout` a queue), old, young (out, a bit a queue): there is a packet,
         and of which of the two waves it is. folds (out, a number a queue): lane = fold · Q + queue.
-        allowed (out, a bit a queue): no packet of the younger wave is hidden in a lower queue.
+        allowed (out, a bit a queue): no packet of the younger wave is hidden in its group of queues
+            or a lower one.
         served (in, a bit a queue): the packet shown is served.
         advance (in): this cycle counts. empty (out): no packet waits from before.
         some (out): a packet is shown.
@@ -124,9 +123,11 @@ class Queues(wiring.Component):
                 for other, when in ahead
             ]
             m.d.comb += first[place].eq(lanes & ~reduce(or_, others, Const(0, count)))
+        later = {place: any_in[place] & ~old[place] for place in places}
         for place in places:
-            behind = [old[other] & when for other, when in self._right_before(turn, place)]
-            m.d.comb += young[place].eq(Cat(behind).any() if behind else 0)
+            ahead = [(other, self._before(turn, other, place)) for other in places]
+            between = [later[other] & when for other, when in ahead if when is not None]
+            m.d.comb += young[place].eq(later[place] & ~Cat(between).any())
 
         older, younger = Signal(count), Signal(count)
         for mask, flags in ((older, old), (younger, young)):
@@ -134,7 +135,11 @@ class Queues(wiring.Component):
                 reduce(or_, (waves[place] & flags[place].replicate(count) for place in places))
             )
         m.d.comb += [self.old.eq(older), self.young.eq(younger & ~older)]
-        self._allow(m, turn, masks, old)
+        hidden = older & younger
+        for first_of, queue in enumerate(range(0, count, GROUP)):
+            held = Signal(name=f"held_{first_of}")
+            m.d.comb += held.eq(hidden[: queue + GROUP].any())
+            m.d.comb += self.allowed[queue : queue + GROUP].eq((~held).replicate(GROUP))
 
         slots = {
             place: [
@@ -187,34 +192,6 @@ class Queues(wiring.Component):
                     ]
         return m
 
-    def _allow(self, m: Module, turn: Value, masks, old) -> None:
-        """Find the packets of the younger wave that are hidden, and which queues they hold up.
-
-        Each pair of waves that may be the two is looked at by itself, in groups of queues, and
-        joined when it is known which pair it is: a chain through all queues would be the longest.
-        """
-        c = self.config
-        count = queues(c)
-        upto: list[Value] = [Const(0)] * count
-        for place in [
-            (n, number) for n in range(c.engine.depth + 1) for number in range(fold_of(c))
-        ]:
-            mine = masks.get(place, self._lanes(place))
-            for other, when in self._right_before(turn, place):
-                both = mine & masks.get(other, self._lanes(other))
-                is_pair = Signal(name="pair_{}_{}_{}_{}".format(*place, *other))
-                m.d.comb += is_pair.eq(old[other] & when)
-                for queue in range(count):
-                    hides = both[queue // GROUP * GROUP : queue + 1].any()
-                    upto[queue] = upto[queue] | is_pair & hides
-        below: Value = Const(0)
-        for queue in range(count):
-            m.d.comb += self.allowed[queue].eq(
-                ~(below | upto[queue - 1] if queue % GROUP else below)
-            )
-            if queue % GROUP == GROUP - 1:
-                below = below | upto[queue]
-
     def _lanes(self, place: tuple[int, int]) -> Value:
         """Which lanes of the batch that comes have a packet, of one fold."""
         count = queues(self.config)
@@ -230,15 +207,3 @@ class Queues(wiring.Component):
         low, high = sorted((other[0], place[0]))
         between = turn[low + 1 : high + 1].any()
         return ~between if other[0] == low else between
-
-    def _right_before(
-        self, turn: Value, place: tuple[int, int]
-    ) -> list[tuple[tuple[int, int], Value]]:
-        """The waves that may stand right before one, and when they do."""
-        sets, last = self.config.engine.depth, fold_of(self.config) - 1
-        n, number = place
-        if number:
-            return [((n, number - 1), Const(1))]
-        if n == sets:
-            return [((before, last), turn[(before + 1) % sets]) for before in range(sets)]
-        return [(((n - 1) % sets, last), ~turn[n])] if sets > 1 else []

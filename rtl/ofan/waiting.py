@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from models.common.check import integer
+from rtl.ofan.banks import gather
 
 
 class BatchQueue(wiring.Component):
@@ -48,17 +49,18 @@ class BatchQueue(wiring.Component):
             pop.eq(waiting & self.o.ready),
             push.eq(self.i.valid & self.i.ready & (waiting | ~self.o.ready)),
         ]
-        shown: Value = came & (~waiting).replicate(width)
+        slots: list[Value] = []
         for number in range(self.depth):
             slot = Signal(width, name=f"slot_{number}", reset_less=True)
             with m.If(push & tail[number]):
                 m.d.sync += [slot.eq(came), used[number].eq(1)]
             with m.Elif(pop & head[number]):
                 m.d.sync += used[number].eq(0)
-            shown = shown | slot & (waiting & head[number]).replicate(width)
+            slots.append(slot)
         with m.If(push):
             m.d.sync += tail.eq(tail.rotate_left(1))
         with m.If(pop):
             m.d.sync += head.eq(head.rotate_left(1))
-        m.d.comb += leaves.eq(shown)
+        shown = Cat(~waiting, head & waiting.replicate(self.depth))
+        m.d.comb += leaves.eq(gather([came, *slots], shown))
         return m

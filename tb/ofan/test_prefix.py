@@ -55,6 +55,7 @@ def check(config: OfanConfig, seed: int) -> None:
                 ctx.set(dut.lanes[lane].row, row)
             served = prefix(packets, banks)
             assert ctx.get(dut.served) == sum(1 << lane for lane in served)
+            assert ctx.get(dut.whole) == (len(served) == len(packets))
             first = group_of(config)
             for lane, key in served.items():
                 bank, row = place(key, banks)
