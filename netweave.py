@@ -47,6 +47,7 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
         "Map a block to gates and count them.",
         {"ofan": ofan.synth, "symphony": symphony.synth, "csig": csig.synth},
     ),
+    "prove": ("Prove netlists equal to their RTL.", {"ofan": ofan.prove}),
     "verilog": (
         "Write a block as Verilog.",
         {"ofan": ofan.verilog, "symphony": symphony.verilog, "csig": csig.verilog},

@@ -215,6 +215,18 @@ def synth(
     print_costs(preset, named(preset), as_json=json)
 
 
+def prove(preset: Preset) -> None:
+    """Prove the netlists that a preset is priced by equal to their RTL, block by block.
+
+    The exit code is 1 if one is not.
+    """
+    from models.ofan.config import preset as named
+    from synth.report import prove_ofan
+
+    if not prove_ofan(preset, named(preset)):
+        raise typer.Exit(1)
+
+
 def verilog(
     preset: Preset,
     out: Folder,

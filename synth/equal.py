@@ -115,12 +115,14 @@ def _how() -> tuple[str, ...]:
     return tuple(Path(str(file)).read_text() for file in (__file__, cut.__file__))
 
 
-def prove_priced(price: Callable[[Progress], Iterable[object]]) -> Iterator[tuple[str, Proof]]:
+def prove_priced(
+    price: Callable[[Progress], Iterable[object]], progress: Progress = lambda what: None
+) -> Iterator[tuple[str, Proof]]:
     """Prove every netlist that a price is made of; yield which part it is of and the proof, of
     netlists that are alike once.
 
     `price` makes the rows of a price and says what comes next, as `synth.ofan.price_switch` does of
-    a config.
+    a config; `progress` hears it too.
     """
     part = ""
     waiting: list[tuple[str, Priced]] = []
@@ -129,6 +131,7 @@ def prove_priced(price: Callable[[Progress], Iterable[object]]) -> Iterator[tupl
     def hear(what: str) -> None:
         nonlocal part
         part = what
+        progress(what)
 
     def note(block: Priced) -> None:
         if block not in met:

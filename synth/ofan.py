@@ -22,6 +22,7 @@ from synth import parts
 from synth.ge import Cost, price
 from synth.memory import memory_cost, rom
 from synth.parts import TOTAL, Progress, Row
+from synth.pointers import price_banked
 from synth.records import Record
 
 
@@ -30,8 +31,12 @@ def price_switch(config: OfanConfig, progress: Progress = lambda what: None) -> 
 
     Blocks are mapped one by one. Inside them the memories, and what every lane has once (π, π
     backwards, advance), are mapped apart and multiplied. Only memories too large to map are fitted.
-    `progress` hears what comes next. Raises `rtl.toolchain.ToolError`.
+    `progress` hears what comes next. Raises `rtl.toolchain.ToolError`. `synth.pointers` prices the
+    banked engines.
     """
+    if config.engine.banked:
+        yield from price_banked(config, progress)
+        return
     rows = []
     for row in _pipe(config, progress):
         rows.append(replace(row, cost=row.cost.times(config.pipes)))

@@ -11,10 +11,15 @@ from dataclasses import replace
 from itertools import islice
 
 import numpy as np
+from amaranth.hdl import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import connect, flipped
 
 from models.ofan.config import OfanConfig, preset
 from models.ofan.study_traffic import PERIOD, TRAFFIC, Size
+from rtl.ofan.combine import Combine
 from rtl.ofan.engine import pointer_engine
+from rtl.ofan.sort import Sort
 from rtl.toolchain import yosys_engine
 from synth.activity import STREAMS, Activity, Simulation
 from synth.netlist import whole_netlist
@@ -26,7 +31,7 @@ PAPER_GATES, PAPER_ACTIVITY, PAPER_WATT, CLOCK = 127_000, 0.1, 6e-3, 1e9
 ENERGY = PAPER_WATT / (PAPER_GATES * PAPER_ACTIVITY * CLOCK)
 """The paper's energy a gate and toggle, J."""
 
-PRESETS = ("edge-k64-queued", "edge-k12-queued")
+PRESETS = ("edge-k64-queued", "edge-k12-queued", "edge-k64")
 """Presets that are measured."""
 RECORDS = COMMITTED / "power.json"
 SHOWN = {
@@ -58,22 +63,27 @@ def measure_power(
     """Measure the activity of a preset's engine under all `KINDS` of traffic; return the records.
 
     The engine is taken without failure logic, as the paper counts it, with its pointers in
-    flip-flops.
+    flip-flops; of `sorted`, whose file is too large to map, the stages sort and combine.
     """
     c = replace(config, masks=0)
-    progress(f"{name}: mapping the engine")
-    engine = pointer_engine(c, 0)
-    netlist = whole_netlist(engine, APART)
+    progress(f"{name}: mapping")
+    part = not c.engine.banked
+    netlist = whole_netlist(SortAndCombine(c) if part else pointer_engine(c, 0), APART)
     ties = {"rst": 0, "o__ready": 1, "stall": 0}
     fixed = {port: value for port, value in ties.items() if port in netlist["ports"]}
     simulation = Simulation(netlist, fixed)
     found = []
     for kind, says in KINDS.items():
         progress(f"{name}: {says}")
-        offers = offers_of(c, kind, CYCLES)
-        activity, seen = simulation.run(offers, ready="i__ready", idle=sweep_cycles(c))
-        packets = served(simulation, seen, c) / (STREAMS * CYCLES)
-        found += _records(name, says, activity, packets)
+        offers = offers_of(c, kind, CYCLES, keyed=part)
+        idle = 0 if part else sweep_cycles(c)
+        activity, seen = simulation.run(offers, ready="i__ready", idle=idle)
+        if part:  # one batch a cycle
+            packets = offers["i__payload"][:, :, 1 :: 1 + c.key_bits].sum()
+        else:
+            packets = served(simulation, seen, c)
+        title = f"{name}: sort and combine" if part else name
+        found += _records(title, says, activity, packets / (STREAMS * CYCLES))
     return found
 
 
@@ -82,8 +92,11 @@ def sweep_cycles(c: OfanConfig) -> int:
     return c.keys // c.engine.banks + 8
 
 
-def offers_of(c: OfanConfig, kind: str, cycles: int) -> dict[str, np.ndarray]:
-    """Return the bits [stream, cycle, bit] of an engine's input stream under a kind of traffic.
+def offers_of(
+    c: OfanConfig, kind: str, cycles: int, *, keyed: bool = False
+) -> dict[str, np.ndarray]:
+    """Return the bits [stream, cycle, bit] of an engine's input stream under a kind of traffic, or
+    if `keyed` of its sort stage's.
 
     An idle lane keeps what it had, without its valid bit; a cycle without packets has no beat.
     """
@@ -93,21 +106,45 @@ def offers_of(c: OfanConfig, kind: str, cycles: int) -> dict[str, np.ndarray]:
         for keys in TRAFFIC[kind].cases(c, size)
         for start in range(0, len(keys) - cycles + 1, cycles)
     )
-    streams = [_bits(c, keys) for keys in islice(parts, STREAMS)]
+    streams = [_bits(c, keys, keyed) for keys in islice(parts, STREAMS)]
     return {
         "i__payload": np.array([payload for payload, _ in streams], dtype=np.uint8),
         "i__valid": np.array([valid for _, valid in streams], dtype=np.uint8),
     }
 
 
-def _bits(c: OfanConfig, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _bits(c: OfanConfig, keys: np.ndarray, keyed: bool) -> tuple[np.ndarray, np.ndarray]:
     there = keys >= 0
     last = np.maximum.accumulate(np.where(there, np.arange(len(keys))[:, None], 0), axis=0)
     held = np.maximum(np.take_along_axis(keys, last, axis=0), 0)
     words = held % c.destinations | held // c.destinations << c.destination_bits
     width = c.destination_bits + c.class_bits
-    lanes = np.concatenate([words[..., None] >> np.arange(width) & 1, there[..., None]], axis=2)
-    return lanes.reshape(len(keys), -1), np.any(there, axis=1)[:, None]
+    if keyed:
+        words, width = held << 1 | there, 1 + c.key_bits
+    else:
+        words, width = words | there << width, 1 + width
+    payload = (words[..., None] >> np.arange(width) & 1).reshape(len(keys), -1)
+    if keyed:
+        payload = np.pad(payload, ((0, 0), (1, 0)))  # no fence
+    return payload, np.any(there, axis=1)[:, None]
+
+
+class SortAndCombine(wiring.Component):
+    """The first two stages of the paper's pipeline (rtl/ofan/sort.py, rtl/ofan/combine.py)."""
+
+    def __init__(self, config: OfanConfig) -> None:
+        self.sort, self.combine = Sort(config), Combine(config)
+        ports = {"i": self.sort.signature.members["i"], "o": self.combine.signature.members["o"]}
+        super().__init__(ports)
+
+    def elaborate(self, platform: object) -> Module:
+        """Return the two stages, one behind the other."""
+        m = Module()
+        m.submodules.sort, m.submodules.combine = self.sort, self.combine
+        connect(m, flipped(self.i), self.sort.i)
+        connect(m, self.sort.o, self.combine.i)
+        connect(m, self.combine.o, flipped(self.o))
+        return m
 
 
 def power_table() -> str:

@@ -17,10 +17,12 @@ from models.symphony.config import SymphonyConfig
 from synth import csig, ofan, symphony
 from synth.claim import claims_page, claims_table, notes
 from synth.claims import claims
+from synth.equal import prove_priced
 from synth.measured import OFAN, measure
 from synth.parts import cost_table, fits
 from synth.records import Record
 from synth.symphony_study import figure_class, study, study_table, verdict, write_study
+from synth.table import Table
 
 WIDE = 130
 """Columns that wide tables need; a narrower terminal wraps their lines."""
@@ -57,6 +59,24 @@ def synth_csig(preset_name: str, config: CsigConfig, *, as_json: bool) -> None:
     with spinner(preset_name) as progress:
         records = csig.price_preset(preset_name, config, progress)
     _print_costs(f"CSIG {preset_name}", records, as_json)
+
+
+def prove_ofan(preset_name: str, config: OfanConfig) -> bool:
+    """Prove every netlist that a preset's price is made of; print a line each, and return whether
+    all are equal to their RTL."""
+    rows = []
+    with spinner(preset_name) as progress:
+        for part, proof in prove_priced(lambda told: ofan.price_switch(config, told), progress):
+            verdict = "equal" if proof.equal else f"no: {', '.join(proof.differs[:3])}"
+            rows.append((part, f"{proof.registers:,}", f"{proof.compared:,}", verdict))
+    table = Table(
+        title=f"Ofan {preset_name}: netlists against their RTL",
+        headers=("part", "flip-flops", "compared", "proof"),
+        rows=rows,
+        numbers=frozenset(("flip-flops", "compared")),
+    )
+    Console().print(table.rich())
+    return all(row[-1] == "equal" for row in rows)
 
 
 def _print_costs(title: str, records: Sequence[Record], as_json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tb.csig import mutants as csig
-from tb.ofan import mutants as queued
+from tb.ofan import mutants as banked
 from tb.symphony import mutants as symphony
 
 
@@ -173,5 +173,5 @@ _TABLE = (
 
 MUTANTS = tuple(
     Mutant(name, f"rtl/{file}", old, new, test)
-    for name, file, old, new, test in (*_TABLE, *queued.TABLE, *symphony.TABLE, *csig.TABLE)
+    for name, file, old, new, test in (*_TABLE, *banked.TABLE, *symphony.TABLE, *csig.TABLE)
 )

@@ -10,7 +10,9 @@ import pytest
 from amaranth.hdl import Elaboratable, Module, Signal, unsigned
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
+from typer.testing import CliRunner
 
+import netweave
 from models.csig.config import CsigConfig
 from models.ofan.config import preset
 from models.symphony.config import SymphonyConfig
@@ -174,3 +176,14 @@ def test_all_that_a_price_is_made_of_is_proved() -> None:
     proofs = list(prove_priced(lambda told: price_switch(config, told)))
     assert {part for part, _ in proofs} >= {"sort", "combine", "unsort", "π", "update: forwarding"}
     assert all(proof.equal for _, proof in proofs)
+
+
+@pytest.mark.parametrize(("differs", "code"), [((), 0), (("count[3]",), 1)])
+def test_the_command_fails_where_a_netlist_is_not_equal(
+    differs: tuple[str, ...], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Proof(registers=1, compared=2, differs=differs)
+    monkeypatch.setattr("synth.equal.prove_text", lambda *block: found)
+    result = CliRunner().invoke(netweave.app, ["prove", "ofan", "--preset", "edge-k4"])
+    assert result.exit_code == code
+    assert ("no: count[3]" in result.output) == bool(differs)

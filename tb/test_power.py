@@ -10,7 +10,15 @@ from models.ofan.switch import Ofan, Packet
 from rtl.ofan.engine import pointer_engine
 from synth.activity import STREAMS, Simulation
 from synth.netlist import whole_netlist
-from synth.power import APART, ENERGY, KINDS, offers_of, served, sweep_cycles
+from synth.power import (
+    APART,
+    ENERGY,
+    KINDS,
+    SortAndCombine,
+    offers_of,
+    served,
+    sweep_cycles,
+)
 
 
 def test_energy_gives_the_papers_power_back() -> None:
@@ -80,3 +88,21 @@ def test_the_mapped_engine_gives_the_answers_of_the_golden_model(kind: str) -> N
         answered += sum(map(len, given))
     assert answered > 100
     assert served(simulation, seen, c) > answered
+
+
+def test_the_mapped_stages_sort_and_combine_find_the_groups_of_a_batch() -> None:
+    c = preset("edge-k12", masks=0)
+    stages = SortAndCombine(c)
+    latency = stages.sort.latency + stages.combine.latency
+    offers = offers_of(c, "permutation", 123, keyed=True)
+    simulation = Simulation(whole_netlist(SortAndCombine(c), APART), {"rst": 0, "o__ready": 1})
+    _, seen = simulation.run(offers, ready="i__ready")
+    bit = np.uint64(5)
+    field = stages.o.payload.shape()["master"]
+    masters = (simulation.words(seen, "o__payload") >> bit) & np.uint64(1)
+    masters = masters[latency:, field.offset : field.offset + field.width].sum(axis=1)
+    lanes = offers["i__payload"][5, :-latency, 1:].reshape(-1, c.lanes, 1 + c.key_bits)
+    groups = [len({at[1:].tobytes() for at in batch if at[0]}) for batch in lanes]
+    assert sum(groups) > 10
+    beats = offers["i__valid"][5, :-latency, 0] == 1
+    assert masters[beats].tolist() == np.array(groups)[beats].tolist()

@@ -10,7 +10,8 @@ before, and put into it behind.
 from __future__ import annotations
 
 from models.csig.config import CsigConfig
-from models.csig.tables import OFFSET_BITS, SCALE_BITS, SHIFT_BITS
+from models.csig.signals import SIGNAL_BITS
+from models.csig.tables import RECORD_BITS, SCALE_BITS, SHIFT_BITS, START_BITS
 from models.csig.tag import size
 
 Fields = dict[str, int]
@@ -44,7 +45,7 @@ def asked(c: CsigConfig) -> Fields:
     return {
         "port": c.port_bits,
         **size,
-        "signal": 2,
+        "signal": SIGNAL_BITS,
         "known": 1,
         "value": c.value_bits,
         "discarded": 1,
@@ -118,13 +119,13 @@ def count_answer(c: CsigConfig) -> Fields:
 
 def table_write(c: CsigConfig) -> Fields:
     """Fields of s_table_tdata: `models.csig.tables.Write`."""
-    value = max(SCALE_BITS + OFFSET_BITS + SHIFT_BITS if "wide" in c.formats else 0, c.time_bits)
+    value = max(SCALE_BITS + START_BITS + SHIFT_BITS if "wide" in c.formats else 0, c.time_bits)
     return {
         "kind": 3,
         "port": max(c.port_bits, 1),
-        "signal": 2,
+        "signal": SIGNAL_BITS,
         "index": 5,
-        "value": max(value, c.measure_bits + 1, 30),
+        "value": max(value, c.measure_bits + 1, RECORD_BITS),
     }
 
 
@@ -135,7 +136,7 @@ def agent_write(c: CsigConfig) -> Fields:
     there = {f"{format}_there": 1 for format in c.formats}
     return {
         "port": max(c.port_bits, 1),
-        "signal": 2,
+        "signal": SIGNAL_BITS,
         **values,
         **there,
         "until": c.time_bits,
@@ -147,7 +148,7 @@ def agent_use(c: CsigConfig) -> Fields:
     `written` since the reset, until when it holds, and the packet's time."""
     return {
         "port": max(c.port_bits, 1),
-        "signal": 2,
+        "signal": SIGNAL_BITS,
         "written": 1,
         "until": c.time_bits,
         "time": c.time_bits,

@@ -10,6 +10,8 @@ from models.csig.tag import FORMATS, LAYOUTS, TPID, width
 
 SOURCES = ("native", "agent", "both")
 MOST_SPEED_GBPS = 800
+MOST_MEASURE_BITS = 30
+"""Bits of what is measured at most: of a delay, a queue, or the longest window at 800 Gb/s."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,8 @@ read are this project's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,8 +23,10 @@ import numpy as np
 
 from models.csig.agent import Entry
 from models.csig.port import Port
+from models.csig.quantize import WIDE_BITS
 from models.csig.setup import Agent, Setup
 from models.csig.signals import SIGNALS, Signal
+from models.csig.tables import threshold
 from models.csig.trace import NO_TAG, Trace
 
 NO_CODE = -1
@@ -116,11 +119,19 @@ class Writes:
     """int64: last time at which it may be used."""
 
     @classmethod
-    def of(cls, rows: list[tuple[int, ...]] | Any = ()) -> Writes:
+    def of(cls, rows: Any = ()) -> Writes:
         """Make writes of rows of these columns."""
         table = np.array(list(rows), np.int64).reshape(-1, 7)
         port, signal, compact, wide = table[:, 1:5].T.astype(np.int32)
         return cls(table[:, 0], port, signal, compact, wide, table[:, 5], table[:, 6])
+
+    @classmethod
+    def joined(cls, parts: Iterable[Writes]) -> Writes:
+        """Return the writes of several agents as one, in order."""
+        parts = [cls.of(), *parts]
+        columns = {n: np.concatenate([vars(part)[n] for part in parts]) for n in vars(parts[0])}
+        order = np.lexsort((columns["signal"], columns["port"], columns["before"]))
+        return cls(**{name: values[order] for name, values in columns.items()})
 
     def __len__(self) -> int:
         return len(self.before)
@@ -138,11 +149,10 @@ def writes(setup: Setup, trace: Trace) -> Writes:
     Of writes that no packet of their port finds, since a newer one takes their place first, there
     are none: a table looks the same to every packet.
     """
-    rows: list[tuple[int, ...]] = []
-    for port in setup.ports:
-        if signals(port):
-            rows += _port_writes(port, setup.agent(port.id), trace)
-    return Writes.of(sorted(rows))
+    by_agents = (port for port in setup.ports if signals(port) and (trace.port == port.id).any())
+    return Writes.joined(
+        part for port in by_agents for part in _port_writes(port, setup.agent(port.id), trace)
+    )
 
 
 def oldest(setup: Setup, trace: Trace) -> int | None:
@@ -163,33 +173,62 @@ def oldest(setup: Setup, trace: Trace) -> int | None:
     return max((age for age in ages if age >= 0), default=None)
 
 
-def _port_writes(port: Port, agent: Agent, trace: Trace) -> Iterator[tuple[int, ...]]:
-    metered_port = metered(port, agent)
+def _port_writes(port: Port, agent: Agent, trace: Trace) -> Iterator[Writes]:
+    """Yield what the agent of a port with packets writes for each of its signals."""
+    port = metered(port, agent)
     where = np.flatnonzero(trace.port == port.id)
     time = trace.time_ns[where]
-    period = time // agent.period_ns
-    numbers, first = np.unique(period, return_index=True)
-    if not len(where):
-        return
-    read = {
-        int(number): Counters(*map(int, row))
-        for number, *row in zip(
-            numbers.tolist(),
-            np.add.reduceat(trace.bytes[where].astype(np.int64), first),
-            np.maximum.reduceat(trace.delay_ns[where], first),
-            np.maximum.reduceat(trace.queue_bytes[where], first),
-            strict=True,
-        )
-    }
     # The period that was written last before each packet, -1 for none.
     newest = np.maximum((time - agent.delay_ns) // agent.period_ns - 1, -1)
     changes = np.flatnonzero(np.diff(newest, prepend=-1) > 0)
-    for place in changes.tolist():
-        number = int(newest[place])
-        written = (number + 1) * agent.period_ns + agent.delay_ns
-        counters = read.get(number, Counters())
-        for signal in signals(port):
-            found = codes(metered_port, signal, counters)
-            compact, wide = (NO_CODE if code is None else code for code in found)
-            times = written, written + agent.timeout
-            yield int(where[place]), port.id, signal.number, compact, wide, *times
+    counters = _read(time // agent.period_ns, newest[changes], trace[where])
+    counters["available"] = np.maximum(0, port.capacity_bits - 8 * counters.pop("bytes"))
+    written = (newest[changes] + 1) * agent.period_ns + agent.delay_ns
+    for signal in signals(port):
+        raw = counters[signal.measure]
+        full = np.ones(len(raw), np.int32)
+        yield Writes(
+            where[changes],
+            full * port.id,
+            full * signal.number,
+            _compact_codes(port, signal, raw),
+            _wide_codes(port, signal, raw),
+            written,
+            written + agent.timeout,
+        )
+
+
+def _read(period: np.ndarray, asked: np.ndarray, packets: Trace) -> dict[str, np.ndarray]:
+    """Return what an agent reads of each of the periods `asked` for: nothing of one without
+    packets. `period` is that of each packet of the port."""
+    numbers, first = np.unique(period, return_index=True)
+    place = np.minimum(np.searchsorted(numbers, asked), len(numbers) - 1)
+    there = numbers[place] == asked
+    sums = {
+        "bytes": np.add.reduceat(packets.bytes.astype(np.int64), first),
+        "delay": np.maximum.reduceat(packets.delay_ns, first),
+        "queue": np.maximum.reduceat(packets.queue_bytes, first),
+    }
+    return {name: values[place] * there for name, values in sums.items()}
+
+
+def _compact_codes(port: Port, signal: Signal, raw: np.ndarray) -> np.ndarray:
+    quantizer = port.compact.get(signal.name)
+    if quantizer is None:
+        return np.full(len(raw), NO_CODE, np.int32)
+    bounds = [threshold(port, signal, bound, 62) for bound in quantizer.bounds]
+    places = np.searchsorted(np.array(bounds, np.int64), raw, side="right")
+    return np.array(quantizer.codes, np.int32)[places]
+
+
+def _wide_codes(port: Port, signal: Signal, raw: np.ndarray) -> np.ndarray:
+    quantizer = port.wide.get(signal.name)
+    if quantizer is None:
+        return np.full(len(raw), NO_CODE, np.int32)
+    unit, base = port.value(signal, 1), quantizer.base
+    scale = math.lcm(unit.denominator, base.denominator)
+    factor, start = int(unit * scale), int(base * scale)
+    fits = int(raw.max(initial=0)) * factor < 2**62 > start and scale << quantizer.shift < 2**62
+    steps = raw.astype(np.int64 if fits else object) * factor - start
+    found = steps // (scale << quantizer.shift)
+    return np.minimum(np.maximum(found, 0), (1 << WIDE_BITS) - 1).astype(np.int32)

@@ -20,6 +20,10 @@ ENTRY_WORDS = 4
 """int64 words of an agent's entry."""
 COMPACT, WIDE, UNTIL, THERE = range(ENTRY_WORDS)
 
+SCALE_WORDS, DIGIT = 5, 26
+"""int64 words of a scale: factor and start in two digits each, of which the lower has 26 bits, and
+the shift less 26. So no product has more than 56 bits."""
+
 REPLACED, STRIPPED, UNKNOWN, STALE = 1, 2, 4, 8
 """Bits of `flags`."""
 
@@ -43,7 +47,7 @@ class Ports(NamedTuple):
     codes: np.ndarray
     """[ports, signals, 32]."""
     scale: np.ndarray
-    """[ports, signals, 3]: factor, offset and shift of wide codes."""
+    """[ports, signals, SCALE_WORDS] of wide codes."""
 
 
 class Shape(NamedTuple):
@@ -156,8 +160,9 @@ def serve(
             else:
                 measure = min(packets.queue[i], shape.most_queue)
             if wide:
-                factor, offset, shift = ports.scale[port, signal]
-                code = min(max(0, (measure * factor - offset) >> shift), (1 << 20) - 1)
+                high, low, start, start_low, shift = ports.scale[port, signal]
+                carry = (measure * low + start_low) >> DIGIT
+                code = min(max(0, (measure * high + start + carry) >> shift), (1 << 20) - 1)
             else:
                 first, end = 0, 31
                 while first < end:

@@ -1,4 +1,5 @@
-"""The signals that a CSIG tag can ask for, as data: one more is one more line."""
+"""The signals that a CSIG tag can ask for, as data: one more is one more line, numbered on, of a
+measure that is there; `models.csig.port.Port.value` gives it its unit."""
 
 from __future__ import annotations
 
@@ -28,6 +29,9 @@ SIGNALS = (
 )
 """Available bandwidth, the same over the link's capacity, per-hop delay, and queue depth over the
 port's speed, which is the time the queue takes to drain. Other types pass unchanged."""
+
+SIGNAL_BITS = max(1, max(signal.number for signal in SIGNALS).bit_length())
+"""Width of a signal's number in hardware, bits."""
 
 BY_NUMBER = {signal.number: signal for signal in SIGNALS}
 BY_NAME = {signal.name: signal for signal in SIGNALS}

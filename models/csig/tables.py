@@ -12,16 +12,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.csig.config import CsigConfig
+from models.csig.config import MOST_MEASURE_BITS, CsigConfig
 from models.csig.port import ACTIONS, Port
 from models.csig.quantize import RANGES, WIDE_BITS, Compact, Wide
 from models.csig.signals import SIGNALS, Signal
 
 LEVELS = 5
-SCALE_BITS = 22
-"""Bits of the factor that turns what is measured into codes of a wide tag."""
-SHIFT_BITS = 6
-OFFSET_BITS = 52
+SCALE_BITS = 52
+"""Bits of the factor that turns what is measured into codes of a wide tag: enough for all of them
+to be exact, see `scale`."""
+START_BITS = MOST_MEASURE_BITS + SCALE_BITS + 1
+LEAST_SHIFT, SHIFT_BITS = SCALE_BITS - 21, 6
+"""A unit of a measure is less than 2**21 codes (1.25e6 for a bit of a window of 100 ns)."""
+
+RECORD_BITS = 16 + 2 + 3 * len(SIGNALS)
 
 LEVEL, CODE, SCALE, SWAP, RECORD, CAPACITY, EDGE = range(7)
 """What a write is for: a threshold (its index is the word's place in the tree), a code of a range,
@@ -66,41 +70,51 @@ def search(words: list[int], measure: int) -> int:
 
 @dataclass(frozen=True)
 class Scale:
-    """Wide codes as hardware makes them: (measure · factor - offset) >> shift, kept in 20 bits."""
+    """Wide codes as hardware makes them: (measure · factor + start) >> shift, kept in 20 bits."""
 
     factor: int
-    offset: int
+    start: int
     shift: int
 
     def code(self, measure: int) -> int:
         """Return the code of a measure."""
-        found = (measure * self.factor - self.offset) >> self.shift
+        found = (measure * self.factor + self.start) >> self.shift
         return min(max(0, found), (1 << WIDE_BITS) - 1)
 
     def word(self) -> int:
-        """Return the hardware's word: shift on top of offset on top of factor."""
-        return (self.shift << OFFSET_BITS | self.offset) << SCALE_BITS | self.factor
+        """Return the hardware's word: shift less `LEAST_SHIFT` on top of start on top of factor."""
+        start = self.start & ((1 << START_BITS) - 1)
+        return ((self.shift - LEAST_SHIFT) << START_BITS | start) << SCALE_BITS | self.factor
 
 
 def scale(port: Port, signal: Signal, wide: Wide) -> Scale:
-    """Return a quantizer of wide tags as hardware has it.
+    """Return a quantizer of wide tags as hardware has it: its codes are the exact ones.
 
-    The factor has 22 significant bits, so that a code is at most one off for values below 3·2**20
-    steps, and not off at all where a unit of the measure is a power of two of codes. With a large
-    base and fine steps it is off by up to 1 + x/2**(shift + 22).
+    A unit of the measure is p/D codes, and the base may be rounded up to a multiple of 1/D codes:
+    no measure lies between. The factor is rounded up, and counts from the first measure that
+    reaches the base; so n units above that come out too high by less than (n + 1) / 2**shift codes,
+    and never too low. What is not a whole number of codes lies at least 1/D below the next one, so
+    the floor is right while n + 1 <= 2**shift / D, and with 52 significant bits in the factor that
+    is at least (2**51 - 1) / p. Where `abw` has p <= 5**9, p·(n + 1) < 2**50.6, as a window has no
+    more than 800·(2**20 - 1) bits; where p is larger, D < 2**20, and codes below 2**20 have
+    p·n < 2**20·D + p. All other signals have p <= 100.
     """
     codes = port.value(signal, 1) / (1 << wide.shift)
-    shift = 0
-    while shift < (1 << SHIFT_BITS) - 1 and codes * (2 << shift) < 1 << SCALE_BITS:
+    shift = LEAST_SHIFT
+    most = (1 << SCALE_BITS) - 1
+    while shift < LEAST_SHIFT + (1 << SHIFT_BITS) - 1 and codes * (2 << shift) <= most:
         shift += 1
-    factor = min(round(codes * (1 << shift)), (1 << SCALE_BITS) - 1)
-    offset = math.ceil(wide.base * Fraction(1 << shift, 1 << wide.shift))
-    return Scale(factor, min(offset, (1 << OFFSET_BITS) - 1), shift)
+    factor = math.ceil(codes * (1 << shift))
+    grid = codes.denominator
+    base = Fraction(math.ceil(wide.base * grid / (1 << wide.shift)), grid)
+    first = math.ceil(base / codes)
+    above = math.ceil((first * codes - base) * (1 << shift))
+    return Scale(factor, above - min(first, 1 << MOST_MEASURE_BITS) * factor, shift)
 
 
 def record(port: Port) -> int:
     """Return a port's record: from bit 0 up, its locator (16), action (2), and for each signal
-    whether an agent writes it (4), and whether it has a compact (4) and a wide quantizer (4)."""
+    whether an agent writes it, and whether it has a compact and a wide quantizer (a bit each)."""
     value = port.locator | ACTIONS.index(port.action) << 16
     for place, names in enumerate(
         (
@@ -110,7 +124,7 @@ def record(port: Port) -> int:
         )
     ):
         for signal in SIGNALS:
-            value |= (signal.name in names) << (18 + 4 * place + signal.number)
+            value |= (signal.name in names) << (18 + len(SIGNALS) * place + signal.number)
     return value
 
 

@@ -1,8 +1,6 @@
-"""The bit-exact model for whole traces: what the hardware answers, some ten million packets a
-second.
+"""The golden model, `models.csig.hop`, for whole traces: some ten million packets a second.
 
-Compact codes are those of the golden model, `models.csig.hop`. Wide ones are as
-`models.csig.tables.Scale` makes them, at most one off.
+Codes come from the numbers of `models.csig.tables`, as the hardware's do.
 """
 
 from __future__ import annotations
@@ -24,6 +22,7 @@ from models.csig.tag import FORMATS
 from models.csig.trace import Trace
 
 _BLOCK = 1 << 20  # packets
+_DIGIT = 1 << loop.DIGIT
 _MEASURES = ("available", "delay", "queue")
 
 Progress = Callable[[int], object]
@@ -89,7 +88,7 @@ def _ports(config: CsigConfig, ports: tuple[Port, ...]) -> loop.Ports:
         quantized=np.zeros((*shape, len(FORMATS)), bool),
         thresholds=np.full((*shape, RANGES - 1), never, np.int64),
         codes=np.zeros((*shape, RANGES), np.int64),
-        scale=np.zeros((*shape, 3), np.int64),
+        scale=np.zeros((*shape, loop.SCALE_WORDS), np.int64),
     )
     for port in ports:
         arrays.action[port.id] = ACTIONS.index(port.action)
@@ -115,7 +114,8 @@ def _quantizers(
         arrays.codes[place][: len(compact.codes)] = compact.codes
     if wide:
         made = scale(port, signal, wide)
-        arrays.scale[place] = made.factor, made.offset, made.shift
+        digits = [digit for word in (made.factor, made.start) for digit in divmod(word, _DIGIT)]
+        arrays.scale[place] = *digits, made.shift - loop.DIGIT
 
 
 def prepare(config: CsigConfig, setup: Setup) -> None:

@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 from models.csig.beat import agent_use, agent_write, chosen, timed
 from models.csig.config import CsigConfig
 from models.csig.port import ACTIONS
+from models.csig.signals import SIGNAL_BITS, SIGNALS
 from rtl.common.stage import Stages
 
 UPDATE, STRIP = ACTIONS.index("update"), ACTIONS.index("strip")
@@ -18,7 +19,8 @@ UPDATE, STRIP = ACTIONS.index("update"), ACTIONS.index("strip")
 
 def record_layout() -> data.StructLayout:
     """A port's record, as `models.csig.tables.record` packs it."""
-    return data.StructLayout({"locator": 16, "action": 2, "agent": 4, "compact": 4, "wide": 4})
+    of_signals = dict.fromkeys(("agent", "compact", "wide"), len(SIGNALS))
+    return data.StructLayout({"locator": 16, "action": 2, **of_signals})
 
 
 def entry_layout(c: CsigConfig) -> data.StructLayout:
@@ -110,7 +112,7 @@ class Lookup(wiring.Component):
         what becomes of the agent's is told."""
         c, i, o = self.config, self.i, self.o
         entry = self._entry(m, stages)
-        heard = [Signal(c.ports, name=f"heard_{signal}") for signal in range(4)]
+        heard = [Signal(c.ports, name=f"heard_{signal}") for signal in range(1 << SIGNAL_BITS)]
         with m.If(self.agent_write):
             for signal, ports in enumerate(heard):
                 with m.If(self.agent.signal == signal):
@@ -145,7 +147,7 @@ class Lookup(wiring.Component):
         """The agent's entry for the packet in stage 0."""
         c = self.config
         m.submodules.entries = entries = memory.Memory(
-            shape=entry_layout(c), depth=4 * max(1, c.ports), init=[]
+            shape=entry_layout(c), depth=max(1, c.ports) << SIGNAL_BITS, init=[]
         )
         write, read = entries.write_port(), entries.read_port()
         m.d.comb += [

@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 from models.common.check import bits_for
 from models.csig.beat import chosen, measured
 from models.csig.config import CsigConfig
-from models.csig.signals import SIGNALS
+from models.csig.signals import SIGNAL_BITS, SIGNALS
 from rtl.common.rewrite import Rewrite
 from rtl.common.stage import Stages
 
@@ -42,7 +42,9 @@ class Spend(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        whole = self.left[3:]  # a packet is whole bytes
+        whole: Value = self.left[3:]  # a packet is whole bytes
+        # Short windows have less bits than a packet may.
+        whole = Cat(whole, Const(0, max(0, self.config.bytes_bits - len(whole))))
         half = len(whole) // 2
         low = Signal(half + 1)
         high, borrowed = Signal(len(whole) - half + 1), Signal(len(whole) - half + 1)
@@ -126,7 +128,7 @@ class Meter(wiring.Component):
             ),
         ]
         measure_of = {signal.number: signal.measure for signal in SIGNALS}
-        available = Cat(measure_of.get(n) == "available" for n in range(4))
+        available = Cat(measure_of.get(n) == "available" for n in range(1 << SIGNAL_BITS))
         measure = Mux(available.bit_select(here.signal, 1), after.closed, here.other)
         m.d.comb += o.p.measure.eq(stages.register(measure, "measure"))
         return m

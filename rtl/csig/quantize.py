@@ -11,12 +11,25 @@ from amaranth.lib.wiring import In, Out
 from models.csig.beat import coded, measured, table_write
 from models.csig.config import CsigConfig
 from models.csig.quantize import WIDE_BITS
-from models.csig.tables import CODE, LEVEL, LEVELS, OFFSET_BITS, SCALE, SCALE_BITS, SHIFT_BITS, SWAP
+from models.csig.signals import SIGNAL_BITS
+from models.csig.tables import (
+    CODE,
+    LEAST_SHIFT,
+    LEVEL,
+    LEVELS,
+    SCALE,
+    SCALE_BITS,
+    SHIFT_BITS,
+    START_BITS,
+    SWAP,
+)
 from rtl.common.carrysave import carry_save, product_rows
 from rtl.common.stage import Stages
 
 DIGIT = 17
-"""Bits that an addition takes in one stage, of measures up to 30 bits; three digits are all."""
+"""Bits that an addition takes in one stage."""
+
+DIGITS = -(-START_BITS // DIGIT)
 
 AHEAD = 2
 """Registers between the reading of the bank in `rtl.csig.lookup` and this block."""
@@ -24,16 +37,16 @@ AHEAD = 2
 
 def scale_layout() -> data.StructLayout:
     """A word of the wide tables, as `models.csig.tables.Scale.word` packs it."""
-    return data.StructLayout({"factor": SCALE_BITS, "offset": OFFSET_BITS, "shift": SHIFT_BITS})
+    return data.StructLayout({"factor": SCALE_BITS, "start": START_BITS, "shift": SHIFT_BITS})
 
 
 class Quantize(wiring.Component):
-    """Turns a measure into a code. Latency 4 cycles, 6 with wide tags, none where software writes
+    """Turns a measure into a code. Latency 4 cycles, 8 with wide tags, none where software writes
     all values; throughput one packet a cycle.
 
     ```
     compact   ≥ word 1? ─► ≥ word 2 or 3? two more below ─► the same, 8 rows ─► code of the range
-    wide      · factor - offset, carry-save ─► three digits of the sum ─► >> shift, into 20 bits
+    wide      · factor + start, carry-save ─► five digits of the sum ─► >> shift, into 20 bits
     ```
 
     The search tree of 31 thresholds is three memories: a row has a threshold and the two below it,
@@ -53,7 +66,7 @@ class Quantize(wiring.Component):
 
     def __init__(self, config: CsigConfig) -> None:
         c = self.config = config
-        self.latency = (6 if "wide" in c.formats else 4) if c.native else 0
+        self.latency = (DIGITS + 3 if "wide" in c.formats else 4) if c.native else 0
         super().__init__(
             {
                 "i": In(stream.Signature(data.StructLayout(measured(c)))),
@@ -106,7 +119,7 @@ class Quantize(wiring.Component):
     def _table(self, m: Module, name: str, shape: Any, below: int) -> memory.Memory:
         """A memory of `2**below` rows for each port, signal and bank."""
         m.submodules[name] = table = memory.Memory(
-            shape=shape, depth=max(1, self.config.ports) * 8 << below, init=[]
+            shape=shape, depth=max(1, self.config.ports) * 2 << SIGNAL_BITS + below, init=[]
         )
         return table
 
@@ -165,24 +178,24 @@ class Quantize(wiring.Component):
         ]
         scale = read.data
         measure = stages.register(i.measure, "measured")
-        width = 3 * DIGIT + 2  # of the widest measure's product, and a sign on top
-        # minus the offset: its complement, and one
-        offset = Cat(~scale.offset, Const(-1, width - OFFSET_BITS))
-        rows = [*product_rows(measure, scale.factor), offset, Const(1, 1)]
-        two = carry_save(m, rows, width, "scaled")
-        left, right = (stages.register(row, "row") for row in two)
+        rows = [scale.start, *product_rows(scale.factor, measure)]
+        left, right = (
+            stages.register(row, "row") for row in carry_save(m, rows, START_BITS, "scaled")
+        )
         shift = stages.register(scale.shift, "shift")
-        total: Value = Const(0, 0)
+        total: Value = Const(0, 0)  # from bit LEAST_SHIFT up: none below it comes to the code
         carry: Value = Const(0, 1)
-        for digit in range(3):
-            ends = slice(digit * DIGIT, width if digit == 2 else (digit + 1) * DIGIT)
-            part = Signal(len(left[ends]) + 1, name=f"digit_{digit}")
+        for digit in range(DIGITS):
+            ends = slice(digit * DIGIT, min((digit + 1) * DIGIT, START_BITS))
+            part = Signal(ends.stop - ends.start + 1, name=f"digit_{digit}")
             m.d.comb += part.eq(left[ends] + right[ends] + carry)
             kept = stages.register(part, f"sum_{digit}")
-            total, carry = Cat(stages.register(total, f"total_{digit}"), kept[:-1]), kept[-1]
+            needed = kept[min(DIGIT, max(0, LEAST_SHIFT - ends.start)) : -1]
+            total = Cat(stages.register(total, f"total_{digit}"), needed)
+            carry = kept[-1]
             left, right = stages.register(left, "left"), stages.register(right, "right")
             shift = stages.register(shift, "shift")
-        moved = Signal(width)
+        moved = Signal(len(total))
         m.d.comb += moved.eq(total >> shift)
         code = Mux(moved[WIDE_BITS:].any(), Const(-1, WIDE_BITS), moved[:WIDE_BITS])
         return stages.register(Mux(total[-1], 0, code), "wide_code")

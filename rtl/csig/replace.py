@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from models.csig.beat import answered, coded
 from models.csig.config import CsigConfig
-from models.csig.signals import SIGNALS
+from models.csig.signals import SIGNAL_BITS, SIGNALS
 from rtl.common.stage import Stages
 
 
@@ -16,17 +16,19 @@ class Compare(wiring.Component):
     """Whether the hop's code is strictly more severe than the tag's value. Combinational.
 
     Ports:
-        signal (in, 2), ours (in), theirs (in), severe (out).
+        signal (in), ours (in), theirs (in), severe (out).
     """
 
     def __init__(self, config: CsigConfig) -> None:
         bits = config.value_bits
-        super().__init__({"signal": In(2), "ours": In(bits), "theirs": In(bits), "severe": Out(1)})
+        values = {"ours": In(bits), "theirs": In(bits)}
+        super().__init__({"signal": In(SIGNAL_BITS), **values, "severe": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         keeps = {signal.number: signal.keep for signal in SIGNALS}
-        smaller = Cat(keeps.get(n) == "min" for n in range(4)).bit_select(self.signal, 1)
+        smallest = Cat(keeps.get(n) == "min" for n in range(1 << SIGNAL_BITS))
+        smaller = smallest.bit_select(self.signal, 1)
         first, second = Mux(smaller, self.theirs, self.ours), Mux(smaller, self.ours, self.theirs)
         m.d.comb += self.severe.eq(first > second)
         return m

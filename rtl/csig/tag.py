@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from models.csig.beat import tag_bits
 from models.csig.config import CsigConfig
-from models.csig.signals import SIGNALS
+from models.csig.signals import SIGNAL_BITS, SIGNALS
 from models.csig.tag import FIELDS
 
 
@@ -33,7 +33,7 @@ class ReadTag(wiring.Component):
 
     Ports:
         tag (in); tagged (out): a TPID announces one of a known format; wide (out): its format.
-        signal (out, 2), known (out): the signal it asks for, if this hop knows it.
+        signal (out), known (out): the signal it asks for, if this hop knows it.
         value (out), discarded (out): S and D.
     """
 
@@ -44,7 +44,7 @@ class ReadTag(wiring.Component):
                 "tag": In(tag_bits(c)),
                 "tagged": Out(1),
                 "wide": Out(1),
-                "signal": Out(2),
+                "signal": Out(SIGNAL_BITS),
                 "known": Out(1),
                 "value": Out(c.value_bits),
                 "discarded": Out(1),

@@ -152,7 +152,12 @@ class SortedBanked(wiring.Component):
         last = self.blocks["unsort"].o
         leaving = stream.Signature(reply_layout(c)).create()
         parting = Stages(m, leaving, self.o, depth=self._parting, stall=self.stall)
-        answers = parting.register(last.p.lanes, "answers") if self._parting else last.p.lanes
+        answers = Signal(reply_layout(c))
+        m.d.comb += answers.eq(last.p.lanes)
+        if self._parting:  # another pipe's answers may leave while this one has none
+            for lane, reply in zip(answers, last.p.lanes, strict=True):
+                m.d.comb += lane.valid.eq(reply.valid & leaving.valid)
+            answers = parting.register(answers, "answers")
         m.d.comb += [
             leaving.valid.eq(last.valid & ~last.p.fence),
             last.ready.eq(leaving.ready | last.p.fence),

@@ -52,8 +52,11 @@ class BatchQueue(wiring.Component):
         slots: list[Value] = []
         for number in range(self.depth):
             slot = Signal(width, name=f"slot_{number}", reset_less=True)
+            # What passes is written too: whether it passes comes late, and nobody looks.
+            with m.If(self.i.valid & self.i.ready & tail[number]):
+                m.d.sync += slot.eq(came)
             with m.If(push & tail[number]):
-                m.d.sync += [slot.eq(came), used[number].eq(1)]
+                m.d.sync += used[number].eq(1)
             with m.Elif(pop & head[number]):
                 m.d.sync += used[number].eq(0)
             slots.append(slot)

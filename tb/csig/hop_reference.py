@@ -1,8 +1,8 @@
 """The golden model behind the ports of `rtl.csig.hop.Hop`.
 
-What becomes of a tag is `models.csig.hop`'s own, with compact codes by exact rational numbers; only
-wide codes are the bit-exact `tables.Scale`. Here is what the golden model does not know: software's
-words, each of which holds for the packets behind it, and a time that begins and leaps anywhere.
+What becomes of a tag is `models.csig.hop`'s own, with codes by exact rational numbers. Here is what
+the golden model does not know: software's words, each of which holds for the packets behind it, and
+a time that begins and leaps anywhere.
 """
 
 from __future__ import annotations
@@ -20,36 +20,24 @@ from models.csig.config import CsigConfig
 from models.csig.hop import Answer, Hop, Packet
 from models.csig.meter import Meter
 from models.csig.port import Port
-from models.csig.signals import BY_NUMBER, SIGNALS, Signal
-from models.csig.tables import CAPACITY, RECORD, SWAP, Scale, Write, scale
+from models.csig.signals import BY_NUMBER, Signal
+from models.csig.tables import CAPACITY, RECORD, SWAP, Write
 from models.csig.tag import FORMATS, size
 
 YOUNG = 2
 """Packets taken last that a word written now may still hold for: those in `clock` and `lookup`."""
 
 
-class Tables:
-    """A port's quantizers as software has written them."""
-
-    def __init__(self, config: CsigConfig, port: Port) -> None:
-        self.port = port
-        self.scales: dict[str, Scale] = {}
-        if "wide" in config.formats:
-            signals = [signal for signal in SIGNALS if signal.name in port.wide]
-            self.scales = {s.name: scale(port, s, port.wide[s.name]) for s in signals}
-
-
 @dataclass(frozen=True, kw_only=True)
 class LivePort(Port):
     """A port as its record says, with the tables that are valid."""
 
-    tables: Tables | None = None
+    tables: Port | None = None
+    """A port with the quantizers that software has written."""
 
     def code(self, format: str, signal: Signal, raw: int) -> int | None:
         assert self.tables is not None, "a packet is measured by tables that were never written"
-        if format == "compact":
-            return self.tables.port.code(format, signal, raw)
-        return self.tables.scales[signal.name].code(raw)
+        return self.tables.code(format, signal, raw)
 
 
 class Windows:
@@ -87,7 +75,7 @@ class Inside:
     """Edges of its port's windows since the port's last packet; 0 where it had none."""
     records: list[Port | None]
     locators: list[int]
-    tables: list[Tables | None]
+    tables: list[Port | None]
     entries: list[Entry | None]
     answer: Answer | None = None
     """What came of it, as soon as that is known."""
@@ -112,7 +100,7 @@ class Reference:
     lengths: list[int]
     """Windows of each clock, ns."""
     records: dict[int, Port] = field(default_factory=dict)
-    tables: dict[int, Tables] = field(default_factory=dict)
+    tables: dict[int, Port] = field(default_factory=dict)
     entries: dict[tuple[int, int], Entry] = field(default_factory=dict)
     meters: dict[int, tuple[Meter, Windows]] = field(default_factory=dict)
     inside: deque[Inside] = field(default_factory=deque)
@@ -129,7 +117,7 @@ class Reference:
         """Carry out a word that is part of a port's set-up; edges are `load`'s."""
         if word.kind == SWAP:
             assert port
-            self.tables[port.id] = Tables(self.config, port)
+            self.tables[port.id] = port
             for packet in self._young(port.id):
                 packet.tables.append(self.tables[port.id])
         elif word.kind == CAPACITY:
@@ -207,7 +195,7 @@ class Reference:
         inside: Inside,
         record: Port | None,
         locator: int,
-        tables: Tables | None,
+        tables: Port | None,
         entry: Entry | None,
     ) -> Answer:
         packet = inside.packet

@@ -1,8 +1,8 @@
 // Bulk replay through the verilated top module `Hop`: one call drives many packets and writes.
 //
 // Compiled with the widths TAG_BITS, PORT_BITS, BYTES_BITS, DELAY_BITS and QUEUE_BITS of
-// s_axis_tdata, CLOCKS, LOAD_AFTER, and TABLE_WORDS, AGENT_WORDS and COUNT_WORDS, the 32-bit words
-// of s_table_tdata, s_agent_tdata and m_count_tdata, as macros. What depends on whether a port is
+// s_axis_tdata, TIME_BITS of s_time, CLOCKS, LOAD_AFTER, and TABLE_WORDS, AGENT_WORDS and
+// COUNT_WORDS, the 32-bit words of s_table_tdata, s_agent_tdata and m_count_tdata, as macros. What depends on whether a port is
 // there is written by the caller behind this text: `put_window`, `put_agent`.
 
 #include <array>
@@ -16,6 +16,8 @@ void put_window(Vtop& top, int clock, uint32_t length);
 bool put_agent(Vtop& top, bool valid, const uint32_t* words);  // whether it is taken
 
 namespace {
+
+constexpr uint64_t TIME_MASK = ~uint64_t{0} >> (64 - TIME_BITS);
 
 enum Result { DONE = 0, STUCK = 1, UNASKED = 2 };
 
@@ -206,7 +208,7 @@ int replay_run(void* handle, const Packets* packets, const Writes* writes, uint3
             beat.add(in.delay[sent], DELAY_BITS);
             beat.add(in.queue[sent], QUEUE_BITS);
             put(top.s_axis_tdata, beat.words);
-            top.s_time = time;
+            top.s_time = time & TIME_MASK;
             shown = true;
         }
         const bool room = !write || answered == sent;

@@ -87,6 +87,7 @@ def _library(config: CsigConfig) -> ctypes.CDLL:
     widths = table_write(c)
     constants |= {
         "AGENT_WORDS": _words(agent_write(c)),
+        "TIME_BITS": c.time_bits,
         "CLOCKS": c.window_clocks,
         "LOAD_AFTER": LOAD_AFTER,
         "EDGE_AT": sum(widths.values()) - widths["value"],

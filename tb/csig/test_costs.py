@@ -59,7 +59,7 @@ def test_memory_is_what_the_hardware_has(name: str) -> None:
             bits |= {"thresholds_0": sets * word, "codes": sets * 32 * 5}
             bits |= {f"thresholds_{n}": sets * 3 * word << n for n in (1, 3)}
         if "wide" in c.formats:
-            bits["scales"] = sets * (22 + 52 + 6)
+            bits["scales"] = sets * (52 + 83 + 6)
     if c.agent:
         value = sum({"compact": 5, "wide": 20}[format] + 1 for format in c.formats)
         bits["entries"] = 4 * c.ports * (value + c.time_bits)

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 from amaranth.hdl import Module, Signal
+from amaranth.sim import Simulator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from models.csig.config import CsigConfig
 from models.csig.meter import Meter as Model
 from models.csig.port import Port
 from models.csig.signals import SIGNALS
-from rtl.csig.meter import Meter
+from rtl.csig.meter import Meter, Spend
 from tb.csig.blocks import Beat, beats, configs, held
 
 WINDOWS = (100, 730, 331)
@@ -89,6 +90,26 @@ def test_hardware(config: CsigConfig, seed: int) -> None:
 
     dut = Meter(config)
     held(set_up(dut, ports), model, first, second, seed=seed, wait=config.ports + 4, ports=dut)
+
+
+def test_a_packet_of_more_bits_than_the_window_has() -> None:
+    """The longest window of this hardware has 80,000 bits, a packet up to 524,280."""
+    config = CsigConfig(longest_window_ns=100, bytes_bits=16)
+    dut = Spend(config)
+    packets = [(80_000, 32_768), (80_000, 65_535), (80_000, 10_001), (80_000, 10_000), (80_000, 9)]
+    seen = []
+
+    async def bench(ctx: Any) -> None:
+        for left, size in packets:
+            ctx.set(dut.left, left)
+            ctx.set(dut.bytes, size)
+            await ctx.delay(1e-9)
+            seen.append(ctx.get(dut.rest))
+
+    simulator = Simulator(dut)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert seen == [max(0, left - 8 * size) for left, size in packets]
 
 
 def test_a_packet_sees_the_window_before_its_own() -> None:

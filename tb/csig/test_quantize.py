@@ -17,7 +17,7 @@ from models.csig.config import CsigConfig
 from models.csig.port import Port
 from models.csig.quantize import Compact, Wide
 from models.csig.signals import SIGNALS
-from models.csig.tables import SWAP, Scale, Write, scale, search, threshold, tree, writes
+from models.csig.tables import SWAP, Write, search, threshold, tree, writes
 from rtl.csig.quantize import AHEAD, Quantize
 from tb.bench import bits_of
 from tb.csig.blocks import Beat, beats, configs
@@ -40,8 +40,7 @@ def code(config: CsigConfig, port: Port, beat: Beat) -> int:
     signal, bits = SIGNALS[beat["signal"]], config.measure_bits
     is_wide = config.formats[0] == "wide" if len(config.formats) == 1 else beat["wide"]
     if is_wide:
-        made: Scale = scale(port, signal, port.wide[signal.name])
-        return made.code(beat["measure"])
+        return port.wide[signal.name].code(port.value(signal, beat["measure"]))
     quantizer = port.compact[signal.name]
     words = [threshold(port, signal, bound, bits) for bound in quantizer.bounds]
     return quantizer.codes[search(tree(words, 1 << bits), beat["measure"])]

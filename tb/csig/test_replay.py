@@ -1,4 +1,4 @@
-"""Replay of the generated Verilog against the bit-exact model."""
+"""Replay of the generated Verilog against the golden model."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ CONFIGS = {
     "bank": CsigConfig(ports=3, clocks=2, time_bits=64),
     # The same hardware as `tb/csig/test_netweave_csig.py` wants.
     "uec": CsigConfig(layout="uec", sources="native", update_discarded=True),
+    "wraps": CsigConfig(formats=("compact",), sources="native", time_bits=24),
     "agent": CsigConfig(ports=2, layout="uec", formats=("compact",), sources="agent"),
 }
 
@@ -55,6 +56,7 @@ def test_agrees_with_the_model(name: str) -> None:
     assert 0.1 < got.replaced.mean() < 0.9
     assert got.unknown.mean() > 0.01
     assert got.stale.any() == config.agent
+    assert trace.time_ns[-1] > 1 << 24, "the time of `wraps` wraps around"
     assert not got.stripped.any()
     shares = [got.replaced[trace.signal == signal].mean() for signal in range(4)]
     assert sum(0 < share < 1 for share in shares) >= 3

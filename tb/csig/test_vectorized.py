@@ -21,7 +21,6 @@ from models.csig.port import ACTIONS, Port
 from models.csig.quantize import Compact, Wide
 from models.csig.setup import Setup
 from models.csig.signals import SIGNALS, more_severe
-from models.csig.tables import scale
 from models.csig.tag import FORMATS
 from models.csig.trace import NO_TAG, Trace
 from models.csig.vectorized import VectorizedHop, answer
@@ -40,38 +39,14 @@ def rows(answers: Answers) -> list[Row]:
     return list(zip(*(values.tolist() for values in vars(answers).values()), strict=True))
 
 
-def without_wide(setup: Setup) -> Setup:
-    return replace(setup, ports=tuple(replace(port, wide={}) for port in setup.ports))
-
-
 @given(cases())
-def test_compact_tags_equal_the_golden_model(case: Any) -> None:
+def test_all_tags_equal_the_golden_model(case: Any) -> None:
     config, setup, trace = case
-    expected = serve(config, without_wide(setup), trace)
-    got = rows(answer(config, without_wide(setup), trace))
-    assert got == expected
+    got = rows(answer(config, setup, trace))
+    assert got == serve(config, setup, trace)
     for place, name in enumerate(("replaced", "stripped", "unknown", "stale"), 2):
         if any(row[place] for row in got):
             event(name)
-
-
-def by_scale(config: CsigConfig, setup: Setup, trace: Trace) -> list[Row]:
-    """What the golden model says, with wide codes of native signals as the hardware has them."""
-
-    class Scaled(Port):
-        def code(self, format: str, signal: Any, raw: int) -> int | None:
-            if format == "compact" or signal.name not in self.wide:
-                return super().code(format, signal, raw)
-            return scale(self, signal, self.wide[signal.name]).code(raw)
-
-    scaled = tuple(Scaled(**vars(port)) for port in setup.ports)
-    return serve(config, replace(setup, ports=scaled), trace)
-
-
-@given(cases())
-def test_all_tags_equal_the_golden_model_with_the_scale_of_the_hardware(case: Any) -> None:
-    config, setup, trace = case
-    assert rows(answer(config, setup, trace)) == by_scale(config, setup, trace)
 
 
 @given(cases(), st.integers(1, 12))
@@ -137,8 +112,8 @@ def test_every_window_length_and_speed_without_overflow(speed: int) -> None:
             len(time),
         )
         got = answer(config, setup, trace)
-        meter, code = Meter(port), scale(port, SIGNALS[0], wide["abw"]).code
-        expected = [code(meter.packet(int(t), size)) for t in time]
+        meter = Meter(port)
+        expected = [port.code("wide", SIGNALS[0], meter.packet(int(t), size)) for t in time]
         assert got.value.tolist() == expected
 
 

@@ -1,4 +1,4 @@
-"""Deliberate faults of Ofan's engine `queued-banked`; see `tb.mutants`."""
+"""Deliberate faults of Ofan's banked engines; see `tb.mutants`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ _FOUR = _SERVED + "[four-lanes]"
 _SWITCH = "tb/formal/test_queued_switch.py::test_answers_as_if_one_by_one"
 _RULES = "tb/formal/test_queued_switch.py::test_switch_keeps_the_stream_rules[2]"
 _T = "tb/ofan/test_queued.py::"
+_PREFIX = "tb/formal/test_matched.py::test_the_longest_prefix_is_served"
+_MATCHED = "tb/ofan/test_matched.py::"
+_PIPES = "tb/ofan/test_switch_cocotb.py::test_switch[sorted-banked-pipes]"
 _NAMED = _T + "test_named_batches"
 _W = _NAMED + "[0-w-no-power-of-two]"
 _ALL = _NAMED + "[0-lanes-a-multiple-of-w]"
@@ -18,13 +21,14 @@ _POWER = _NAMED + "[0-as-many-as-two-bits-hold]"
 
 # Columns: name, file below rtl/, old text, new text, test. Blank lines part the files.
 TABLE = (
-    ("banks-forwarding-dropped", "ofan/banks.py", "Mux(same, written, read.data)",
-     "read.data", _W),
+    ("banks-forwarding-dropped", "ofan/banks.py", "Mux(same, written, store.read_data)",
+     "store.read_data", _W),
     ("banks-forwards-another-row", "ofan/banks.py", "same.eq((self.row == row) &",
      "same.eq(1 &", _W),
     ("banks-all-write", "ofan/banks.py", "self.sweeping | self.advance & self.visit.writes",
      "self.sweeping | self.advance", _W),
-    ("banks-read-in-stall", "ofan/banks.py", "read.en.eq(self.advance)", "read.en.eq(1)", _W),
+    ("banks-read-in-stall", "ofan/banks.py", "store.read.eq(self.advance)", "store.read.eq(1)",
+     _W),
     ("banks-route-to-another", "ofan/banks.py", "packet.there & (packet.bank == number)",
      "packet.there & (packet.bank != number)", _W),
     ("banks-sweep-address-off", "ofan/banks.py", "bank.sweep.eq(sweep - 1)",
@@ -81,18 +85,17 @@ TABLE = (
     ("queues-younger-than-the-batch-that-comes", "ofan/queues.py",
      "return Const(1) if other[0] < place[0] else None",
      "return None if other[0] < place[0] else Const(1)", _FOUR),
-    ("queues-hidden-rule-dropped", "ofan/queues.py",
-     "~(below | upto[queue - 1] if queue % GROUP else below)", "1", _FOUR),
-    ("queues-hide-from-the-next-alone", "ofan/queues.py",
-     "both[queue // GROUP * GROUP : queue + 1].any()", "both[queue]", _SERVED + "[own-queues]"),
-    ("queues-hidden-by-the-group-ahead", "ofan/queues.py",
-     "if queue % GROUP == GROUP - 1:", "if queue % GROUP == GROUP:", _T + "test_ten_queues"),
+    ("queues-hidden-rule-dropped", "ofan/queues.py", "held.eq(hidden[: queue + GROUP].any())",
+     "held.eq(0)", _FOUR),
+    ("queues-hide-in-their-group-alone", "ofan/queues.py", "hidden[: queue + GROUP].any()",
+     "hidden[queue : queue + GROUP].any()", _SERVED + "[own-queues]"),
     ("queues-ignore-a-stall", "ofan/queues.py", "with m.If(self.advance | reset):", "with m.If(1):",
      _FOUR),
     ("queues-turn-stands-still", "ofan/queues.py", "turn.eq(turn.rotate_left(1))", "turn.eq(turn)",
      _FOUR),
-    ("queues-wave-not-right-behind", "ofan/queues.py", "return [((n, number - 1), Const(1))]",
-     "return [((n, 0), Const(1))]", _SERVED + "[three-waves]"),
+    ("queues-all-later-waves-at-once", "ofan/queues.py",
+     "young[place].eq(later[place] & ~Cat(between).any())", "young[place].eq(later[place])",
+     _FOUR),
 
     ("queued-counts-one-more", "ofan/queued.py",
      "follows = Cat(number.any() for number in rank)",
@@ -132,6 +135,34 @@ TABLE = (
 
     ("switch-a-pipe-misses-a-write", "ofan/switch.py", "taken = takes.all()",
      "taken = takes.any()", _SWITCH + "[pofan-masks]"),
+
+    ("prefix-lanes-behind-go-on", "ofan/prefix.py", "blocked[: number + 1].any() | clashes",
+     "blocked[number] | clashes", _PREFIX + "[one-group]"),
+    ("prefix-groups-go-on", "ofan/prefix.py", "all_served = unstopped", "all_served = Const(1)",
+     _PREFIX + "[three-groups]"),
+    ("prefix-first-row-forgotten", "ofan/prefix.py", "rows = [a | b & ~asked", "rows = [a | b",
+     _PREFIX + "[two-groups]"),
+    ("prefix-idle-lanes-ask", "ofan/prefix.py", "lower.there & (lower.bank == upper.bank)",
+     "lower.bank == upper.bank", _PREFIX + "[two-groups]"),
+
+    ("waiting-overwritten", "ofan/waiting.py", "self.i.ready.eq(~used.all())",
+     "self.i.ready.eq(1)", "tb/formal/test_matched.py::test_batches_leave_in_order[2]"),
+
+    ("matched-rank-counts-a-served-packet", "ofan/matched.py", "head.there & ~done[lane]",
+     "head.there", _MATCHED + "test_a_batch_of_one_bank_takes_a_cycle_a_key"),
+    ("matched-count-as-many-as-possible-is-zero", "ofan/matched.py",
+     "Signal(bits_for(start + size + 1), name", "Signal(bits_for(start + size), name",
+     _MATCHED + "test_named_batches[8-5-4-0]"),
+    ("matched-writes-after-a-reset", "ofan/matched.py", '"writes") & there)', '"writes"))',
+     _MATCHED + "test_engine_is_its_model"),
+
+    ("rounds-next-batch-too-early", "ofan/rounds.py", "file.running & (~here | last)",
+     "file.running", _T.replace("queued", "rounds") + "test_rounds_are_their_model"),
+
+    ("sorted-banked-idle-pipe-answers", "ofan/sorted_banked.py", "reply.valid & leaving.valid",
+     "reply.valid", _PIPES),
+
+    ("store-reads-always", "common/store.py", "read.en.eq(self.read)", "read.en.eq(1)", _W),
 
     ("engine-pipes-start-alike", "ofan/engine.py", "[config.engine.kind](config, pipe)",
      "[config.engine.kind](config, 0)",

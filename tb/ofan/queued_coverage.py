@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from models.ofan.banks import place
 from models.ofan.config import OfanConfig
-from models.ofan.queued import Queued, Wave
+from models.ofan.queued import GROUP, Queued, Wave
 
 APART = 3
 """Cycles between two uses of a pointer up to which they are counted: read, advance and write."""
@@ -30,7 +30,7 @@ def rows(c: OfanConfig) -> Iterator[tuple[str, str, bool]]:
     yield "same key in two waves", "and so the younger wave's packets wait", two and count > 1
     yield "younger wave served", "packets of two waves are served in one cycle", two and several
     hidden = "packets of the younger wave wait for one that is not seen yet, their banks being free"
-    yield "hidden packet", hidden, several and (fold > 1 or (two and count > 2))
+    yield "hidden packet", hidden, two and several
     yield "two waves end", "in one cycle", two and several
     yield "all slots taken", "a batch waits since as many are inside as have room", waits
     turn = "a batch goes to the first set of slots while another one is inside"
@@ -95,12 +95,13 @@ class WatchedQueued(Queued):
             self.seen.add("younger wave served")
         if len(gone[0]) == len(old) and len(gone[1]) == len(young):
             self.seen.add("two waves end")
-        queues = {lane % self.queues for lane in old}
+        queues = [{lane % self.queues for lane in wave} for wave in (old, young)]
+        behind = queues[0] & queues[1]
         busy = {self._bank(key) for key in (*old.values(), *gone[1].values())}
-        behind = [lane for lane in young if lane % self.queues in queues]
         for lane, key in young.items():
-            seen = lane % self.queues not in queues and lane > min(behind, default=lane)
-            if seen and self._bank(key) not in busy:
+            queue = lane % self.queues
+            waits = behind and queue // GROUP >= min(behind) // GROUP
+            if waits and queue not in behind and self._bank(key) not in busy:
                 self.seen.add("hidden packet")
 
     def _bank(self, key: int) -> int:

@@ -5,8 +5,8 @@ several batches; it has one at least. No batch is taken in the cycle in which a 
 is first offered; where the engine drains for it, none until it is taken.
 
 Bound: the oldest packet of a pipe is always served, so a batch of n packets has left at most n
-cycles after the one before it (with `sorted-banked` one without packets takes a cycle, too); cycles
-in which an answer waits at m_axis do not count.
+cycles after the one before it; cycles in which an answer waits at m_axis do not count. With
+`sorted-banked` a batch without packets takes a cycle, too, and the fence of a write two.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class ByLane:
         """Of each lane: what must come out, with the batch that it belongs to."""
         self.open: deque[Open] = deque()
         self.number = self.time = self._due = 0
+        self._fence = False  # a write goes in front of the next batch
         self._beat: Beat | None = None
         modelled = c.engine.kind in SCHEDULES
         self.schedule = Schedule(c, self.latency) if modelled else None
@@ -69,6 +70,7 @@ class ByLane:
 
     def begin(self, now: Cycle) -> None:
         """A cycle begins."""
+        self._fence |= now.writing and self.config.engine.kind == "sorted-banked"
         late = self.open and self.time > self.open[0].due
         assert not late, (
             f"cycle {now.number}: batch {self.open[0].number} has {self.open[0].left} packets left "
@@ -137,7 +139,8 @@ class ByLane:
         c = self.config
         pipes = Counter(packet.lane // c.lanes_per_pipe for packet in answers.packets)
         most = max(pipes.values(), default=int(c.engine.kind == "sorted-banked"))
-        self._due = max(self._due, self.time + self.latency - 1) + most
+        self._due = max(self._due, self.time + self.latency - 1) + most + 2 * self._fence
+        self._fence = False
         batch = Open(self.number, self._due, len(answers.packets))
         self.open.append(batch)
         self.number += 1
