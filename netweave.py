@@ -102,7 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 0, 2 for bad input, 130 for an interrupt."""
     from rtl.toolchain import ToolError
 
-    signal.signal(signal.SIGTERM, stop)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, stop)
     words = None if arguments is None else list(arguments)
     try:
         return app(words, prog_name="netweave", standalone_mode=False) or 0

@@ -184,12 +184,14 @@ def trace(
         integer("hop", hop, 1, len(path.stops))
     if is_parquet(out):
         need_pyarrow(out)
+    if ports_out and ports_out.resolve() == out.resolve():
+        raise ValueError(f"ports_out must be another file than out, not {str(ports_out)!r}")
     with replacing(out) as beside:
         traces = hop_traces(path)
         made = joined(traces) if hop is None else traces[hop - 1]
         write_trace(beside, made, parquet=is_parquet(out))
         if ports_out:
-            with replacing(ports_out, (out,)) as file:
+            with replacing(ports_out) as file:
                 file.write_text(text_of(path.setup()))
     shown = "all hops" if hop is None else f"hop {hop}"
     say(

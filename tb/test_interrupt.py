@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from tb.test_netweave import ROOT, make_trace
 
 
@@ -33,13 +35,16 @@ def test_interrupt_leaves_nothing_half_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_kill_leaves_nothing_half_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_kill_leaves_nothing_half_written(tmp_path: Path, number: signal.Signals) -> None:
     words = make_trace(radix=64, permutation=65536, packets=4000, out=tmp_path / "o.csv")
-    process = subprocess.Popen([sys.executable, str(ROOT / "netweave.py"), *words])
+    line = [sys.executable, str(ROOT / "netweave.py"), *words]
+    # A test run that a terminal's end must not end has SIGHUP ignored.
+    process = subprocess.Popen(line, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     until = time.monotonic() + 60
     while not list(tmp_path.iterdir()) and time.monotonic() < until:
         time.sleep(0.05)
     assert list(tmp_path.iterdir()) != []
-    process.terminate()
+    process.send_signal(number)
     assert process.wait(timeout=60) == 143
     assert list(tmp_path.iterdir()) == []

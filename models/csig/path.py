@@ -85,7 +85,15 @@ class Path:
         integer("link_ns", self.link_ns, 0, 10**9)
         integer("jitter_ns", self.jitter_ns, 0, 10**9)
         integer("seed", self.seed, 0, 2**63 - 1)
+        # Hops count from 1 in the locators, and their ports write tags of both formats.
+        most = 2 ** min(width(format, self.layout, "lm") for format in FORMATS) - 1
+        if len(self.stops) > most:
+            raise ValueError(
+                f"hops must be at most {most} in layout {self.layout}, not {len(self.stops)}"
+            )
         least = min(stop.used_gbps for stop in self.stops)
+        if not least:
+            raise ValueError("load must be above 0 at each hop of a path, not 0")
         if self.rate_gbps is None:
             object.__setattr__(self, "rate_gbps", least)
         if not 0 < self.rate <= least:

@@ -29,7 +29,8 @@ def path_of(
     kinds = {"load": exact}
     lists = {name: numbers(name, text, kinds.get(name, whole)) for name, text in each.items()}
     longest = max((len(values) for values in lists.values()), default=1)
-    count = integer("hops", hops or (longest if longest > 1 else len(FACTS)), 1, 64)
+    said = longest if longest > 1 else len(FACTS)
+    count = integer("hops", said if hops is None else hops, 1, 64)
     base = FACTS if count == len(FACTS) else (PLAIN,) * count
     changes: list[dict[str, Any]] = [{} for _ in base]
     for name, values in lists.items():

@@ -93,6 +93,12 @@ def _load(file: str | os.PathLike[str]) -> dict[str, Any]:
         raise InputError(file, None, None, None, f"this is no TOML: {error}") from None
 
 
+class _Written(Fraction):
+    """A number with a point or an exponent, and how it is written."""
+
+    text: str
+
+
 def _exact(text: str) -> Fraction | float:
     """Return a number with a point or an exponent as what it says; infinite where it is far beyond
     any use, so that no long number is ever made of a short text."""
@@ -102,7 +108,9 @@ def _exact(text: str) -> Fraction | float:
         return float("nan")
     if not number.is_finite() or len(text) > 60 or abs(number.adjusted()) > 30:
         return float(text)
-    return Fraction(number)
+    written = _Written(number)
+    written.text = text
+    return written
 
 
 def _text(value: object) -> str:
@@ -113,6 +121,8 @@ def _text(value: object) -> str:
         return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, dict):
         return "a table"
+    if isinstance(value, _Written):
+        return value.text
     if isinstance(value, Fraction):
         return str(Decimal(value.numerator) / Decimal(value.denominator))
     return str(value)

@@ -17,7 +17,8 @@ What is this project's, since the seed does not say, each a parameter or a choic
 - After a move, tags of windows that began before its end are not looked at.
 - u is taken from the worst value that a tag's code may mean, so a coarse code errs toward less.
 - `most_growth` bounds 1/u, which has no bound where a link is idle.
-- A window is only ever raised; coming down is the transport's.
+- A window is only ever raised; coming down is the transport's. A cut ends the move, and tags of
+  packets sent before it, with more in flight, are not looked at.
 - The threshold's default, and the rules of the transports around it, which are simplified from what
   is public of them.
 
@@ -105,6 +106,11 @@ class FastRampUp:
             self._aim(window)
         return window
 
+    def stop(self, time_ns: float) -> None:
+        """End the move: the window has been cut, and what was in flight before is too much."""
+        self._since = max(self._since, time_ns)
+        self._start()
+
     def _watch(self, ack: Ack) -> None:
         self._watched += ack.acked
         if ack.abw_c is not None:
@@ -165,6 +171,8 @@ class Transport:
         if time_ns - self._cut_at < self.base_ns:
             return False
         self._cut_at = time_ns
+        if self.ramp:
+            self.ramp.stop(time_ns)
         return True
 
     def grown(self, ack: Ack, packets: float = 1.0) -> float:
@@ -190,6 +198,10 @@ class Swift(Transport):
         if not self.may_cut(ack.time_ns):
             return self.window
         return self.window * (1 - min(self.most_cut, self.beta * late / ack.rtt_ns))
+
+    def may_ramp(self, ack: Ack) -> bool:
+        """Whether the delay is not above its target."""
+        return ack.rtt_ns - self.base_ns <= self.target_ns
 
 
 @dataclass

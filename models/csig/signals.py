@@ -1,5 +1,6 @@
 """The signals that a CSIG tag can ask for, as data: one more is one more line, numbered on, of a
-measure that is there; `models.csig.port.Port.value` gives it its unit."""
+measure that is there. `models.csig.port.Port.value` gives it its unit, and `models.csig.path` its
+values if traces are to ask for it."""
 
 from __future__ import annotations
 

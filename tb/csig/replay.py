@@ -210,7 +210,7 @@ class Replay:
             )
         ]
         before = np.ascontiguousarray(agents.before, np.int64)
-        words = _packed(agent_write(c), _agent_rows(agents))
+        words = _agent_words(c, agents)
         tag, flags = np.empty(count, np.uint64), np.empty(count, np.uint8)
         at = ctypes.c_int64()
         code = self._library.replay_run(
@@ -238,19 +238,23 @@ class Replay:
         return Answers(value, locator, **found)
 
 
-def _agent_rows(agents: Writes) -> Iterable[dict[str, int]]:
-    columns = (agents.port, agents.signal, agents.compact, agents.wide, agents.until_ns)
-    for port, signal, compact, wide, until in zip(*(c.tolist() for c in columns), strict=True):
-        yield {
-            "port": port,
-            "signal": signal,
-            "compact_value": max(compact, 0),
-            "wide_value": max(wide, 0),
-            "compact_there": compact != NO_CODE,
-            "wide_there": wide != NO_CODE,
-            "some": 1,
-            "until": until,
-        }
+def _agent_words(config: CsigConfig, agents: Writes) -> np.ndarray:
+    """Return agents' writes as the words of s_agent, as `_packed` packs rows."""
+    columns = {"port": agents.port, "signal": agents.signal, "until": agents.until_ns}
+    for format, codes in (("compact", agents.compact), ("wide", agents.wide)):
+        columns[f"{format}_value"] = np.maximum(codes, 0)
+        columns[f"{format}_there"] = codes != NO_CODE
+    widths = agent_write(config)
+    words = np.zeros((len(agents), _words(widths)), np.uint32)
+    fill = 0
+    for name, width in widths.items():
+        values = columns[name].astype(np.uint64) & np.uint64((1 << width) - 1)
+        for place in range(fill // 32, (fill + width - 1) // 32 + 1):
+            at = 32 * place - fill
+            part = values >> np.uint64(at) if at >= 0 else values << np.uint64(-at)
+            words[:, place] |= part.astype(np.uint32)
+        fill += width
+    return words
 
 
 def prepare(config: CsigConfig, setup: Setup) -> None:

@@ -31,6 +31,7 @@ BAD_FILES = {
     "bounds": ("p.toml", PORTS.replace("70, 85]", "85, 70]"), "p.toml: .*bounds: must rise, or ra"),
     "locator": ("p.toml", PORTS.replace("= 5", "= 200"), "p.toml: port 0 locator: .*, not '200'"),
     "window": ("p.toml", PORTS.replace("locator = 5", "locator = 5\nwindow_ns = 0"), ".*window_ns"),
+    "point": ("p.toml", PORTS.replace("= 5", "= 5.0"), ".*locator: must be an int.*, not '5[.]0'"),
     "speed": ("p.toml", PORTS.replace("= 100", "= 0"), "p.toml: port 0 speed_gbps: .*, not '0'"),
     "twice": ("p.toml", PORTS + PORTS, "p.toml: port 0 id: must be different .*, not '0'"),
     "key": ("p.toml", PORTS.replace("speed_", "sped_"), ".* sped_gbps: .* did you mean speed_gbps"),
@@ -54,7 +55,10 @@ BAD_OPTIONS: dict[str, tuple[list[str], str]] = {
     "rate": (trace(rate_gbps="6"), "rate_gbps must be above 0, at most 5 Gb/s, .*, not 6"),
     "packets": (trace(packets=0), "packets must be an integer from 1 to 16777216, not 0"),
     "too many": (trace(packets=10**7), "packets must be at most 16777216 in all hops, not 4.*"),
-    "same file": (trace(ports_out="o.csv"), "o.csv: cannot be replaced: it is an input"),
+    "same file": (trace(ports_out="o.csv"), "ports_out must be another file than out, not 'o.csv'"),
+    "no hops": (trace(hops=0), "hops must be an integer from 1 to 64, not 0"),
+    "uec hops": (trace(hops=64, layout="uec"), "hops must be at most 63 in layout uec, not 64"),
+    "no load": (trace(load="0"), "load must be above 0 at each hop of a path, not 0"),
 }
 
 

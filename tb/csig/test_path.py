@@ -217,7 +217,7 @@ BAD: list[tuple[tuple[Any, ...], str]] = [
     ((None, {}, {"rate_gbps": "x"}), "rate_gbps must be a number in decimals, not 'x'"),
     ((None, {}, {"rate_gbps": "5.5"}), "rate_gbps must be above 0, at most 5 Gb/s, .*, not 5.5"),
     ((None, {}, {"rate_gbps": "0"}), "rate_gbps must be above 0, at most 5 Gb/s, .*, not 0"),
-    ((1, {"load": "0"}, {}), "rate_gbps must be above 0, at most 0 Gb/s, .*, not 0"),
+    ((1, {"load": "0"}, {}), "load must be above 0 at each hop of a path, not 0"),
     ((None, {}, {"signals": "abw,abv"}), "signals must be one of abw, .*, not 'abv'"),
 ]
 

@@ -171,6 +171,47 @@ def test_losses_halve_or_so(name: str) -> None:
     assert flow.window == MTU
 
 
+@pytest.mark.parametrize("name", TRANSPORTS)
+def test_a_loss_ends_the_move(name: str) -> None:
+    """Nor is it begun again by what the tags of the packets before the loss said."""
+    flow = TRANSPORTS[name](FastRampUp(), window=10 * MTU)
+    alone = TRANSPORTS[name](window=10 * MTU)
+    feed(flow, 18, percent=80)
+    assert flow.window > 20 * MTU, "in mid-move"
+    time = 3 * BASE
+    flow.lost(time)
+    alone.window = flow.window
+    if isinstance(flow, Cubic):
+        alone = Cubic(window=flow.window / 0.7)
+        alone.lost(time)
+    last = time + 0.9 * BASE  # of the packets that were sent before
+    for number in range(10):
+        later = ack(time + (last - time) * number / 9, percent=80, sent_with=40 * MTU)
+        flow.take(later)
+        alone.take(later)
+        assert flow.window == pytest.approx(alone.window)
+
+
+def test_a_cut_by_delay_ends_the_move() -> None:
+    """The circuit breaker would not have; and once an RTT has passed, nothing is left of it."""
+    swift = Swift(FastRampUp(queue_ns=50_000), window=10 * MTU)
+    feed(swift, 15, percent=80)
+    swift.take(ack(3 * BASE, 80, queue=12_000))
+    cut = swift.window
+    feed(swift, 5, start=3 * BASE, percent=80)
+    assert swift.window < cut + MTU
+
+
+def test_swift_ramps_up_below_its_target_alone() -> None:
+    """Whatever the circuit breaker is set to."""
+    for queue, rises in ((10_000.0, True), (10_001.0, False), (40_000.0, False)):
+        swift = Swift(FastRampUp(queue_ns=50_000), window=10 * MTU)
+        windows = [10 * MTU, *feed(swift, 60, percent=80, queue=queue)]
+        assert (max(windows) > 12 * MTU) == rises
+        if not rises:
+            assert windows == sorted(windows, reverse=True)
+
+
 def ramp_up(name: str, other: Fraction, ramp: bool, rtts: int = 120) -> tuple[History, Link]:
     link = Link(other=other)
     flow = TRANSPORTS[name](FastRampUp(measured_ns=link.window_ns) if ramp else None)

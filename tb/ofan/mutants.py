@@ -126,7 +126,8 @@ TABLE = (
      _OFTEN),
 
     ("switch-a-pipe-takes-alone", "ofan/switch.py", "offered = offered & takes",
-     "offered = offered & 1", _SWITCH + "[pofan]"),
+     "offered = offered & 1",
+     "tb/ofan/test_switch_cocotb.py::test_switch[queued-pipes]"),
     ("switch-pipes-stall-alone", "ofan/switch.py", "pipeline.stall.eq(stalled)",
      "pipeline.stall.eq(0)", _RULES),
     ("switch-waits-for-the-first-pipe", "ofan/switch.py",

@@ -22,7 +22,7 @@ def rows(c: OfanConfig) -> Iterator[tuple[str, str, bool]]:
     two = fold > 1 or (conflict and engine.depth > 1)
     several = min(engine.banks, c.keys) > 1 and count > 1
     for size in range(1, count + 1):
-        yield f"{size} packets at a bank", "so many packets of a pointer served in one cycle", True
+        yield f"bank serves {size}", "so many packets of a pointer in one cycle", True
     apart = "a pointer is used again so many cycles after its last use, stalls not counted"
     for cycles in range(1, APART + 1):
         yield f"same key served {cycles} cycles later", apart, True
@@ -64,7 +64,7 @@ class WatchedQueued(Queued):
         served = super().step(batch)
         for key in set(served.values()):
             count = sum(other == key for other in served.values())
-            self.seen.add(f"{count} packets at a bank")
+            self.seen.add(f"bank serves {count}")
             apart = self._steps - self._last.get(key, -APART)
             if apart <= APART:
                 self.seen.add(f"same key served {apart} cycles later")
