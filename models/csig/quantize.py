@@ -78,7 +78,7 @@ class Wide:
         return min(max(0, (value - self.base) // (1 << self.shift)), (1 << WIDE_BITS) - 1)
 
     def interval(self, code: int) -> Interval:
-        """Return which values have a code."""
+        """Return which values have a code, in the models and in hardware: theirs are the same."""
         low = self.base + (code << self.shift)
         ends = code == 0, code == (1 << WIDE_BITS) - 1
         return None if ends[0] else low, None if ends[1] else low + (1 << self.shift)

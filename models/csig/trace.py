@@ -2,9 +2,10 @@
 
 In: `time_ns,port,bytes,delay_ns,queue_bytes,format,signal,value,locator`, sorted by time; the
 optional `discard` is D. `format` is `compact` or `wide`. A packet without a tag has an empty value
-and an empty locator. Out: the same rows and columns, value and locator as they leave (empty where
-there is no tag any more), then `replaced`. So what leaves one hop can go into the next. A name that
-ends in `.parquet` is read and written as Parquet, which needs PyArrow; anything else is CSV.
+and an empty locator. Out: the same rows, these columns in this order, value and locator as they
+leave (empty where there is no tag any more), then `replaced`; other columns are passed over. So
+what leaves one hop can go into the next. A name that ends in `.parquet` is read and written as
+Parquet, which needs PyArrow; anything else is CSV.
 """
 
 from __future__ import annotations

@@ -11,13 +11,21 @@ import pytest
 from amaranth.back import rtlil
 from amaranth.hdl import Module, Signal
 
+import rtl.csig.replace
 from models.common.check import bits_for
 from models.csig.beat import COUNTER_BITS, COUNTERS, tag_bits
 from models.csig.config import PRESETS, CsigConfig, preset
 from netweave import main
 from rtl.csig.hop import Hop
 from rtl.toolchain import yosys_engine
-from synth.claims_csig import MOST_GATES, MOST_IN_A_STAGE, MTU, csig_claims, overhead
+from synth.claims_csig import (
+    MOST_GATES,
+    MOST_IN_A_STAGE,
+    MTU,
+    csig_claims,
+    overhead,
+    packets_a_cycle,
+)
 from synth.csig import UNIT, blocks, in_one_piece, memories, price_hop, price_preset
 from synth.ge import GATES, Cost, price
 from synth.measured import CSIG, CSIG_UNIT, GROWTH, HOP_BLOCK, PIECES, Numbers, committed
@@ -119,9 +127,23 @@ def test_the_targets() -> None:
         "compact unit of a port, 5.67 GE a flip-flop": "no, × 1.05",
         "compare-and-replace alone, compact": "yes",
         "quantizer of 32 ranges alone, compact": "yes",
-        "compare-and-replace": "yes",
+        "compare-and-replace, packets of one port back to back": "yes",
     }.items():
         assert found[what].verdict == verdict, what
+
+
+def test_a_hop_that_waits_is_not_at_line_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row can fail: with a stage that lets no packet in behind another it says a half."""
+    assert packets_a_cycle() == 1
+    stages = rtl.csig.replace.Stages
+
+    def slow(m: Module, i: Any, o: Any, depth: int) -> Any:
+        rests = Signal()
+        m.d.sync += rests.eq(i.valid & i.ready)
+        return stages(m, i, o, depth=depth, enabled=~rests)
+
+    monkeypatch.setattr(rtl.csig.replace, "Stages", slow)
+    assert packets_a_cycle() == pytest.approx(0.5, abs=0.01)
 
 
 def test_the_overhead_of_a_tag() -> None:
