@@ -167,9 +167,9 @@ class HopCoverage(Coverage):
         tag, tables = inside.packet.tag, inside.tables[-1]
         assert tag and tables
         name = BY_NUMBER[tag.t].name
-        value = tables.port.value(BY_NUMBER[tag.t], raw)
+        value = tables.value(BY_NUMBER[tag.t], raw)
         if tag.format == "wide":
-            wide = tables.port.wide[name]
+            wide = tables.wide[name]
             self.seen(
                 {
                     "wide code below its base": value < wide.base,
@@ -177,7 +177,7 @@ class HopCoverage(Coverage):
                 }
             )
             return
-        bounds = tables.port.compact[name].bounds
+        bounds = tables.compact[name].bounds
         self.seen(
             {
                 "compact code of the first range": bool(bounds) and value < bounds[0],
