@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from models.ofan.banks import key_of, rows
 from models.ofan.config import OfanConfig
 from models.ofan.engine import STORAGES, Engine
+from models.ofan.place import key_of, rows
 from models.ofan.switch import initial_pointer
 from rtl.ofan.bank_masks import BankMasks
 from rtl.ofan.banks import Bank, BankFile, Route
@@ -20,9 +20,9 @@ from rtl.ofan.match import Match
 from rtl.ofan.matched import places_layout
 from rtl.ofan.order import Positions, Uplink
 from rtl.ofan.prefix import Prefix
-from rtl.ofan.queues import Queues
 from rtl.ofan.replies import Replies
 from rtl.ofan.rounds import Rounds
+from rtl.ofan.slots import Slots
 from rtl.ofan.sort import Sort, batch_layout
 from rtl.ofan.unsort import Unsort
 from rtl.ofan.waiting import BatchQueue
@@ -102,7 +102,7 @@ def _blocks(c: OfanConfig) -> dict[str, tuple[Any, str]]:
     if c.engine.kind == "queued-banked":
         count = c.engine.queues_of(lanes)
         return {
-            "queues": (Queues(c), ""),
+            "slots": (Slots(c), ""),
             "match": (Match(c), ""),
             "route": (Route(c, count), ""),
             "replies": (Replies(c, count), "uplink_"),

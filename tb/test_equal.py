@@ -20,7 +20,7 @@ from rtl.csig.replace import Replace
 from rtl.ofan.combine import Combine
 from rtl.ofan.masks import Masks
 from rtl.ofan.order import Uplink
-from rtl.ofan.queues import Queues
+from rtl.ofan.slots import Slots
 from rtl.ofan.update import Advance, Update
 from rtl.symphony.measure import Measure
 from synth.equal import Proof, compare, prove_equal, prove_priced
@@ -40,7 +40,7 @@ Netlist = dict[str, Any]
         (Uplink(K64), ()),
         (Update(K12), [f"advance_{lane}" for lane in range(K12.lanes)]),
         (Masks(K12), [f"positions{lane}" for lane in range(K12.lanes)]),
-        (Queues(preset("edge-k12-queued")), ()),
+        (Slots(preset("edge-k12-queued")), ()),
         (Measure(SymphonyConfig()), ()),
         (Replace(CsigConfig()), ()),
     ],

@@ -7,8 +7,8 @@ mask is written once for each of its size classes.
 
 from __future__ import annotations
 
-from models.ofan.banks import place
 from models.ofan.config import OfanConfig
+from models.ofan.place import place
 
 
 def places_of(config: OfanConfig, destination: int) -> list[tuple[int, int]]:

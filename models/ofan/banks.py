@@ -1,41 +1,26 @@
-"""Where a pointer lives in a banked engine: its bank and its row.
-
-    row = ⌊key / B⌋,   bank = XOR of the digits of key to the base B
-
-Both together give the key back, since the lowest digit is the bank XOR all the others. Neighbouring
-keys are in different banks, and so are keys that are a power of B apart.
-"""
+"""The pointers of a banked engine: a bank fetches and advances one pointer a cycle, for all packets
+of a key that it serves in that cycle."""
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-import numpy as np
-
-Number = TypeVar("Number", int, np.ndarray)
-
-
-def place(key: Number, banks: int) -> tuple[Number, Number]:
-    """Return (bank, row) of a pointer key, or of an array of keys; `banks` is a power of two."""
-    bits = banks.bit_length() - 1
-    bank, rest = key & (banks - 1), key >> bits
-    row = rest
-    for _ in range(64 // bits if bits else 0):
-        bank = bank ^ (rest & (banks - 1))
-        rest = rest >> bits
-    return bank, row
+from models.ofan.config import OfanConfig
+from models.ofan.order import valid_positions
+from models.ofan.place import key_of
+from models.ofan.update import PointerFile
 
 
-def key_of(bank: Number, row: Number, banks: int) -> Number:
-    """Return the key that lives there."""
-    bits = banks.bit_length() - 1
-    low, rest = bank, row
-    for _ in range(64 // bits if bits else 0):
-        low = low ^ (rest & (banks - 1))
-        rest = rest >> bits
-    return (row << bits) | low
+class BankFile:
+    """The banks of one pipe."""
 
+    def __init__(self, config: OfanConfig, pipe: int = 0) -> None:
+        self.config = config
+        self.file = PointerFile(config, pipe)
 
-def rows(keys: int, banks: int) -> int:
-    """Rows of a bank."""
-    return -(-keys // banks)
+    def visit(self, bank: int, row: int, count: int, reached: int) -> int:
+        """Serve `count` packets of the pointer that lives in `bank` at `row`, whose destination the
+        uplinks in the set `reached` lead to; return their base: how many valid positions lie below
+        the pointer."""
+        c = self.config
+        assert c.order is not None
+        key = key_of(bank, row, c.engine.banks)
+        return self.file.update(key, count, valid_positions(c.order, c.uplinks, key, reached))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.ofan.banks import place
+from models.ofan.place import place
 
 
 def prefix(packets: dict[int, int], banks: int) -> dict[int, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.ofan.banks import key_of, place
+from models.ofan.place import key_of, place
 
 
 def rounds(keys: Sequence[int | None], banks: int) -> list[dict[int, int]]:

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from models.ofan.banks import place
 from models.ofan.config import OfanConfig
+from models.ofan.place import place
 from models.ofan.schedule_loops import Offer, Queues, Times, in_turn, prefix_turns, queued
 
 
@@ -126,7 +126,7 @@ class Schedule:
 def schedule(config: OfanConfig, offered: Offered, bank_of: np.ndarray | None = None) -> Schedule:
     """Return when the engine of `config` takes and serves what is offered to its lanes.
 
-    `bank_of` is the bank of each key, if it is not to be that of `models.ofan.banks`.
+    `bank_of` is the bank of each key, if it is not to be that of `models.ofan.place`.
     """
     engine, width = config.engine, config.lanes_per_pipe
     if bank_of is None:

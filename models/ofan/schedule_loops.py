@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from models.common.jit import compiled
-from models.ofan.queued import GROUP
+from models.ofan.slots import GROUP
 
 
 class Offer(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from models.ofan.banks import place
 from models.ofan.config import OfanConfig
+from models.ofan.place import place
 from models.ofan.schedule import Schedule
 
 MEAN, P99, P9999, LARGEST = "mean wait", "p99 wait", "p99.99 wait", "longest wait"

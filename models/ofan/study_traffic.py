@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.fabric.fattree import FatTree
-from models.ofan.banks import place
 from models.ofan.bound import BoundSettings
 from models.ofan.config import OfanConfig
+from models.ofan.place import place
 
 CLOCK_GHZ = 1
 """The paper's clock."""

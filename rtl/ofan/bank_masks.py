@@ -7,8 +7,8 @@ from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for
-from models.ofan.banks import rows
 from models.ofan.config import OfanConfig
+from models.ofan.place import rows
 from rtl.common.select import counts
 from rtl.ofan.masks import write_layout
 from rtl.ofan.match import row_bits

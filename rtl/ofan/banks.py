@@ -1,4 +1,4 @@
-"""The pointers in banks, each of which serves one key a cycle (models/ofan/banks.py)."""
+"""The pointers in banks, each of which serves one key a cycle (models/ofan/place.py)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for, integer
-from models.ofan.banks import key_of, rows
 from models.ofan.config import OfanConfig
+from models.ofan.place import key_of, rows
 from models.ofan.switch import initial_pointer
 from rtl.common.store import Store
 from rtl.ofan.masks import turn_bits

@@ -7,8 +7,8 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for
-from models.ofan.banks import rows
 from models.ofan.config import OfanConfig
+from models.ofan.place import rows
 from rtl.common.carrysave import ones
 
 
@@ -18,7 +18,7 @@ def row_bits(c: OfanConfig) -> int:
 
 
 def place_fields(c: OfanConfig) -> dict[str, object]:
-    """Where a packet's pointer lives: `bank` and `row` (models/ofan/banks.py)."""
+    """Where a packet's pointer lives: `bank` and `row` (models/ofan/place.py)."""
     return {"bank": unsigned(c.engine.bank_bits), "row": unsigned(row_bits(c))}
 
 
@@ -50,7 +50,7 @@ class Match(wiring.Component):
 
     Ports:
         heads (in, `head_layout` a queue).
-        allowed (in, one bit a queue): see `rtl.ofan.queues.Queues`.
+        allowed (in, one bit a queue): see `rtl.ofan.slots.Slots`.
         served (out, one bit a queue).
         ranks (out, a number a queue): how many of its key go before it, if it is served.
     """

@@ -1,4 +1,4 @@
-"""Where a packet's pointer lives: its bank and row (models/ofan/banks.py). Wiring and XORs."""
+"""Where a packet's pointer lives: its bank and row (models/ofan/place.py). Wiring and XORs."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from rtl.ofan.masks import write_layout
 from rtl.ofan.match import Match, queues
 from rtl.ofan.pipeline import reply_layout, request_layout
 from rtl.ofan.place import Place
-from rtl.ofan.queues import Queues
 from rtl.ofan.replies import Replies
+from rtl.ofan.slots import Slots
 
 
 class QueuedBanked(wiring.Component):
@@ -28,7 +28,7 @@ class QueuedBanked(wiring.Component):
     while no bank is asked for two keys.
 
     ```
-    i ─► Place ─► Queues ─► Match ─►[reg]─► Route, count ─►[reg]─► BankFile ─► Replies ─►[reg]─► o
+    i ─► Place ─► Slots ─► Match ─►[reg]─► Route, count ─►[reg]─► BankFile ─► Replies ─►[reg]─► o
                     ▲         │             read the banks         advance
                     └─ served ┘
     ```
@@ -66,7 +66,7 @@ class QueuedBanked(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self.config
-        m.submodules.queues = heads = Queues(c)
+        m.submodules.slots = slots = Slots(c)
         m.submodules.match = match = Match(c)
         m.submodules.route = route = Route(c, queues(c))
         m.submodules.file = file = self.file
@@ -79,24 +79,24 @@ class QueuedBanked(wiring.Component):
         running = file.running
         if c.masks:
             m.submodules.masks = masks = BankMasks(c)
-            running = running & masks.running & self._write(m, masks, heads, stages)
+            running = running & masks.running & self._write(m, masks, slots, stages)
         m.d.comb += [
-            served.valid.eq(heads.some),
+            served.valid.eq(slots.some),
             left.ready.eq(self.o.ready),
             self.o.valid.eq(left.valid),
-            self.i.ready.eq(heads.ready & stages.advance & running),
-            heads.offered.eq(self.i.valid & running),
-            heads.advance.eq(stages.advance),
+            self.i.ready.eq(slots.ready & stages.advance & running),
+            slots.offered.eq(self.i.valid & running),
+            slots.advance.eq(stages.advance),
             file.advance.eq(stages.advance),
             replies.advance.eq(stages.advance),
         ]
-        self._heads(m, heads, match)
+        self._heads(m, slots, match)
 
         # The packets that are served, on their way to the banks.
         bank = later([head.bank for head in match.heads], "bank")
         row = later([head.row for head in match.heads], "row")
         there = later(match.served, "there")
-        folds = later(list(heads.folds), "fold")
+        folds = later(list(slots.folds), "fold")
         rank = later(list(match.ranks), "rank")
         for number, packet in enumerate(route.packets):
             m.d.comb += [
@@ -156,9 +156,9 @@ class QueuedBanked(wiring.Component):
             ]
         return m
 
-    def _heads(self, m: Module, heads: Queues, match: Match) -> None:
+    def _heads(self, m: Module, slots: Slots, match: Match) -> None:
         """Wire the lanes to the queues, and what they show to Match."""
-        for number, (lane, request) in enumerate(zip(heads.lanes, self.i.p, strict=True)):
+        for number, (lane, request) in enumerate(zip(slots.lanes, self.i.p, strict=True)):
             m.submodules[f"place_{number}"] = place = Place(self.config)
             m.d.comb += [
                 place.destination.eq(request.destination),
@@ -167,22 +167,22 @@ class QueuedBanked(wiring.Component):
                 lane.packet.row.eq(place.row),
                 lane.valid.eq(request.valid),
             ]
-        m.d.comb += [heads.served.eq(match.served), match.allowed.eq(heads.allowed)]
+        m.d.comb += [slots.served.eq(match.served), match.allowed.eq(slots.allowed)]
         for queue, head in enumerate(match.heads):
             m.d.comb += [
-                head.bank.eq(heads.packets[queue].bank),
-                head.row.eq(heads.packets[queue].row),
-                head.old.eq(heads.old[queue]),
-                head.there.eq(heads.old[queue] | heads.young[queue]),
+                head.bank.eq(slots.packets[queue].bank),
+                head.row.eq(slots.packets[queue].row),
+                head.old.eq(slots.old[queue]),
+                head.there.eq(slots.old[queue] | slots.young[queue]),
             ]
 
-    def _write(self, m: Module, masks: BankMasks, heads: Queues, stages: Stages) -> Value:
+    def _write(self, m: Module, masks: BankMasks, slots: Slots, stages: Stages) -> Value:
         """Wire the mask write; return whether batches may be taken."""
         connect(m, flipped(self.write), masks.write)
         # A batch that a lookup in front has already taken goes before the write.
         in_lookup = self.i.valid if self.config.lookup != "none" else Const(0)
         m.d.comb += [
             self.pending.eq(self.write.valid),
-            masks.idle.eq(~in_lookup & heads.empty & ~Cat(stages.valid).any()),
+            masks.idle.eq(~in_lookup & slots.empty & ~Cat(stages.valid).any()),
         ]
         return ~self.write.valid | in_lookup

@@ -28,7 +28,7 @@ from rtl.ofan.waiting import BatchQueue
 class Rekey(wiring.Component):
     """Turns the keys of sorted items to places, or back. Latency 0 cycles; XORs.
 
-    A place is as wide as a key: the bank above the row (models/ofan/banks.py).
+    A place is as wide as a key: the bank above the row (models/ofan/place.py).
 
     Args:
         config: an `OfanConfig` with a banked engine.

@@ -11,7 +11,7 @@ import pytest
 from amaranth.hdl import Cat, Const, Mux, Signal, Value
 
 import rtl.ofan.match
-import rtl.ofan.queues
+import rtl.ofan.slots
 from models.ofan.config import OfanConfig
 from models.ofan.engine import Engine
 from rtl.ofan.place import Place
@@ -61,14 +61,14 @@ class ServeBench(Bench):
     def __init__(
         self,
         config: OfanConfig,
-        queues: ModuleType = rtl.ofan.queues,
+        slots: ModuleType = rtl.ofan.slots,
         match: ModuleType = rtl.ofan.match,
     ) -> None:
         super().__init__(resets=True)
         c, m = self.config, self.m = config, self.m
         self.count = c.engine.queues_of(c.lanes)
-        self.dut = dut = m.submodules.queues = queues.Queues(c)
-        with mock.patch.object(queues, "GROUP", GROUP):
+        self.dut = dut = m.submodules.slots = slots.Slots(c)
+        with mock.patch.object(slots, "GROUP", GROUP):
             self.inside = insides(dut)
         self.match = m.submodules.match = match.Match(c)
         offered, self.advance = self.free(1, "offered"), self.free(1, "advance")
@@ -218,7 +218,7 @@ def test_served_in_order_and_always(name: str) -> None:
 FAULTS = {
     # (module, old text, new text)
     "hidden packets are passed": (
-        rtl.ofan.queues,
+        rtl.ofan.slots,
         "held.eq(hidden[: queue + GROUP].any())",
         "held.eq(0)",
     ),
@@ -238,17 +238,17 @@ FAULTS = {
         "ahead[high].append(near)",
     ),
     "served packets stay": (
-        rtl.ofan.queues,
+        rtl.ofan.slots,
         "kept & ~(first[place] & self.served) |",
         "kept |",
     ),
     "a batch comes over another": (
-        rtl.ofan.queues,
+        rtl.ofan.slots,
         "self.ready.eq(~full)",
         "self.ready.eq(1)",
     ),
     "stalls are not seen": (
-        rtl.ofan.queues,
+        rtl.ofan.slots,
         "with m.If(self.advance | reset):",
         "with m.If(1):",
     ),

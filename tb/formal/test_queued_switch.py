@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from amaranth.hdl import Cat, Signal
 
-from models.ofan.banks import rows
 from models.ofan.config import OfanConfig
 from models.ofan.engine import Engine
+from models.ofan.place import rows
 from tb.formal.golden import Golden
 from tb.formal.prove import prove
 from tb.formal.test_switch import SwitchBench

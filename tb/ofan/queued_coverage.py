@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from models.ofan.banks import place
 from models.ofan.config import OfanConfig
-from models.ofan.queued import GROUP, Queued, Wave
+from models.ofan.place import place
+from models.ofan.queued import Queued
+from models.ofan.slots import GROUP, Wave
 
 APART = 3
 """Cycles between two uses of a pointer up to which they are counted: read, advance and write."""
@@ -45,6 +46,7 @@ class WatchedQueued(Queued):
 
     def __init__(self, config: OfanConfig) -> None:
         super().__init__(config)
+        self.depth = config.engine.depth
         self.seen: set[str] = set()
         self._steps = self._taken = 0
         self._last: dict[int, int] = {}
@@ -58,7 +60,7 @@ class WatchedQueued(Queued):
         self.seen = set()
         self._steps += 1
         if batch is not None:
-            if self._taken % self.config.engine.depth == 0 and self.batches:
+            if self._taken % self.depth == 0 and not self.slots.empty:
                 self.seen.add("turn of slots wraps")
             self._taken += 1
         served = super().step(batch)
@@ -71,38 +73,35 @@ class WatchedQueued(Queued):
             self._last[key] = self._steps
         return served
 
-    def _served(self) -> list[tuple[Wave, list[int]]]:
-        served = super()._served()
-        banks = self.config.engine.banks
-        gone = [{lane: wave[lane] for lane in lanes} for wave, lanes in served]
-        for (wave, _), mine in zip(served, gone, strict=True):
+    def _served(self) -> list[Wave]:
+        waves, served = self.slots.waves, super()._served()
+        for wave, mine in zip(waves, served, strict=True):
             for lane, key in wave.items():
                 if lane not in mine and any(
-                    place(key, banks)[0] == place(other, banks)[0] and key != other
-                    for other in mine.values()
+                    self._bank(key) == self._bank(other) and key != other for other in mine.values()
                 ):
                     self.seen.add("bank conflict")
-        if len(served) > 1 and served[1][0]:
-            self._look(served, gone)
+        if len(waves) > 1:
+            self._look(waves, served)
         return served
 
-    def _look(self, served: list[tuple[Wave, list[int]]], gone: list[dict[int, int]]) -> None:
-        """Look at two waves at once."""
-        (old, _), (young, _) = served
+    def _look(self, waves: list[Wave], gone: list[Wave]) -> None:
+        """Look at two waves at once, and at what is served of them."""
+        old, young = waves
         if set(gone[0].values()) & set(young.values()):
             self.seen.add("same key in two waves")
         if gone[1]:
             self.seen.add("younger wave served")
         if len(gone[0]) == len(old) and len(gone[1]) == len(young):
             self.seen.add("two waves end")
-        queues = [{lane % self.queues for lane in wave} for wave in (old, young)]
+        queues = [{lane % self.slots.queues for lane in wave} for wave in (old, young)]
         behind = queues[0] & queues[1]
         busy = {self._bank(key) for key in (*old.values(), *gone[1].values())}
         for lane, key in young.items():
-            queue = lane % self.queues
+            queue = lane % self.slots.queues
             waits = behind and queue // GROUP >= min(behind) // GROUP
             if waits and queue not in behind and self._bank(key) not in busy:
                 self.seen.add("hidden packet")
 
     def _bank(self, key: int) -> int:
-        return place(key, self.config.engine.banks)[0]
+        return place(key, self.banks)[0]

@@ -26,9 +26,9 @@ from typing import Any
 
 from cocotb.triggers import Timer
 
-from models.ofan.banks import rows
 from models.ofan.config import OfanConfig
 from models.ofan.masks import MaskWrite
+from models.ofan.place import rows
 from models.ofan.switch import Packet
 from tb.ofan.switch_by_lane import ByLane
 from tb.ofan.switch_coverage import SwitchCoverage

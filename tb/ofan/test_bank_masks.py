@@ -10,11 +10,11 @@ from amaranth.hdl import Value
 from amaranth.sim import Simulator
 
 from models.ofan.bank_masks import places_of
-from models.ofan.banks import key_of, rows
 from models.ofan.config import OfanConfig
 from models.ofan.engine import Engine
 from models.ofan.masks import SharedMasks
 from models.ofan.order import valid_positions
+from models.ofan.place import key_of, rows
 from rtl.ofan.bank_masks import BankMasks
 from tb.bench import bits_of
 from tb.ofan.reference import random_write, write_fields

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.ofan.banks import key_of
 from models.ofan.config import OfanConfig
 from models.ofan.engine import Engine
 from models.ofan.masks import MaskWrite
 from models.ofan.matched import Matched
+from models.ofan.place import key_of
 from rtl.ofan.matched import MatchedBanked
 from tb.ofan.lanes import Log, Pass, follow, run_lanes, with_writes
 from tb.ofan.reference import FEW, Batch, configs, named_batches, random_batches

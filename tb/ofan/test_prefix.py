@@ -11,9 +11,9 @@ from amaranth.sim import Simulator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.ofan.banks import place
 from models.ofan.config import OfanConfig
 from models.ofan.engine import Engine
+from models.ofan.place import place
 from models.ofan.prefix import prefix
 from rtl.ofan.prefix import Prefix, group_of
 from tb.ofan.reference import FEW

@@ -14,9 +14,9 @@ from amaranth.sim import Simulator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.ofan.banks import place, rows
 from models.ofan.config import OfanConfig
 from models.ofan.engine import Engine
+from models.ofan.place import place, rows
 from models.ofan.queued import Queued
 from models.ofan.switch import Packet
 from rtl.ofan.engine import pointer_engine
@@ -86,7 +86,7 @@ def test_model_keeps_order_and_bound(config: OfanConfig, seed: int) -> None:
     for _ in range(len(inside)):
         model.step()
     assert model.takes
-    assert not model.batches
+    assert model.slots.empty
 
 
 def check(

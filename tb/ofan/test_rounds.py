@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.common.check import bits_for
-from models.ofan.banks import key_of, place, rows
 from models.ofan.config import OfanConfig
 from models.ofan.engine import Engine
+from models.ofan.place import key_of, place, rows
 from models.ofan.rounds import rounds
 from rtl.ofan.rounds import Rounds
 from tb.bench import Bench, Traffic

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.ofan.banks import place
 from models.ofan.config import OfanConfig, edge, preset
 from models.ofan.engine import Engine
 from models.ofan.matched import Matched
+from models.ofan.place import place
 from models.ofan.queued import Queued
 from models.ofan.schedule import Offered, schedule
 from models.ofan.sorted_banked import SortedBanked

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from models.ofan.banks import place
 from models.ofan.config import OfanConfig, aggregation, edge
 from models.ofan.engine import Engine
+from models.ofan.place import place
 from models.ofan.study_traffic import LOADS, PERIOD, QUICK, TRAFFIC, Hosts, Size, at_line_rate
 
 SMALL = Size(cases=6, periods=3, drifts=4, cycles=400)

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from models.common.check import bits_for
 from models.ofan.config import OfanConfig
-from models.ofan.queued import GROUP
+from models.ofan.slots import GROUP
 from rtl.ofan.match import place_fields, queues
 
 
@@ -25,7 +25,7 @@ def packet_layout(c: OfanConfig) -> data.StructLayout:
     return data.StructLayout(place_fields(c))  # type: ignore[arg-type]
 
 
-class Queues(wiring.Component):
+class Slots(wiring.Component):
     """Holds packets until they are served, and shows those that may be. A batch that is taken is
     shown in the same cycle; a batch a cycle while there is room.
 
