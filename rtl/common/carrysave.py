@@ -9,15 +9,18 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from models.common.carrysave import reduction
 
 
-def carry_save(m: Module, rows: Sequence[Value], width: int, name: str) -> list[Value]:
-    """Return at most two signals of `width` bits with the sum of `rows` modulo 2**width: one full
-    adder deep for each rank of `models.common.carrysave.reduction`.
+def carry_save(
+    m: Module, rows: Sequence[Value], width: int, name: str, most: int = 2
+) -> list[Value]:
+    """Return at most `most` signals of `width` bits with the sum of `rows` modulo 2**width: one
+    full adder deep for each rank of `models.common.carrysave.reduction`.
 
     Args:
         m: the module that gets the statements.
         rows: unsigned values, 1 to 64 of them.
         width: of the sum, bits.
         name: of the signals.
+        most: signals that may be left, 2 and up: for a register between two ranks.
     """
     left: list[Value] = []
     for number, row in enumerate(rows):
@@ -25,6 +28,8 @@ def carry_save(m: Module, rows: Sequence[Value], width: int, name: str) -> list[
         m.d.comb += whole.eq(row)
         left.append(whole)
     for rank, threes in enumerate(reduction(len(left))):
+        if len(left) <= most:
+            break
         joined: list[Value] = []
         for n in range(threes):
             a, b, c = left[3 * n : 3 * n + 3]

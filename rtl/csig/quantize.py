@@ -41,7 +41,7 @@ def scale_layout() -> data.StructLayout:
 
 
 class Quantize(wiring.Component):
-    """Turns a measure into a code. Latency 4 cycles, 8 with wide tags, none where software writes
+    """Turns a measure into a code. Latency 4 cycles, 9 with wide tags, none where software writes
     all values; throughput one packet a cycle.
 
     ```
@@ -50,10 +50,12 @@ class Quantize(wiring.Component):
     ```
 
     The search tree of 31 thresholds is three memories: a row has a threshold and the two below it,
-    all compared at once. Every port has two sets of tables. Writes go to the one that is not valid;
-    a swap makes it the valid one for packets that enter later, and writes wait until no packet is
-    left that entered before. So no packet sees half a table. Where software writes all values there
-    are no tables, and writes go nowhere.
+    all compared at once. Carry-save addition takes two stages.
+
+    Every port has two sets of tables. Writes go to the one that is not valid; a swap makes it the
+    valid one for packets that enter later, and writes wait until no packet is left that entered
+    before. So no packet sees half a table. Where software writes all values there are no tables,
+    and writes go nowhere.
 
     Args:
         config: a `CsigConfig`.
@@ -66,7 +68,7 @@ class Quantize(wiring.Component):
 
     def __init__(self, config: CsigConfig) -> None:
         c = self.config = config
-        self.latency = (DIGITS + 3 if "wide" in c.formats else 4) if c.native else 0
+        self.latency = (DIGITS + 4 if "wide" in c.formats else 4) if c.native else 0
         super().__init__(
             {
                 "i": In(stream.Signature(data.StructLayout(measured(c)))),
@@ -179,10 +181,12 @@ class Quantize(wiring.Component):
         scale = read.data
         measure = stages.register(i.measure, "measured")
         rows = [scale.start, *product_rows(scale.factor, measure)]
-        left, right = (
-            stages.register(row, "row") for row in carry_save(m, rows, START_BITS, "scaled")
-        )
-        shift = stages.register(scale.shift, "shift")
+        shift = scale.shift
+        for most in (4, 2):  # two stages, or the paths would be too long
+            sums = carry_save(m, rows, START_BITS, f"to_{most}", most)
+            rows = [stages.register(row, "row") for row in sums]
+            shift = stages.register(shift, "shift")
+        left, right = rows
         total: Value = Const(0, 0)  # from bit LEAST_SHIFT up: none below it comes to the code
         carry: Value = Const(0, 1)
         for digit in range(DIGITS):

@@ -81,7 +81,7 @@ def test_the_verilogs_header_names_every_port(name: str, tmp_path: Path) -> None
     ("formats", "sources", "latency"),
     [
         (("compact",), "native", 11),
-        (("compact", "wide"), "both", 15),
+        (("compact", "wide"), "both", 16),
         (("compact", "wide"), "agent", 5),
     ],
 )
