@@ -9,6 +9,7 @@ from models.common.sorter import comparators, sorting_network
 from models.ofan.config import OfanConfig, preset
 from models.ofan.memory import memory
 from synth.claim import Claim
+from synth.claims_pointers import pointer_claims
 from synth.ge import FLOP_GE
 from synth.measured import BARE, CELL_BLOCK, CONFIGS, NETWORK_BLOCK, OFAN, POFAN, Numbers
 from synth.parts import TOTAL
@@ -16,7 +17,8 @@ from synth.parts import TOTAL
 
 def ofan_claims(numbers: Numbers) -> list[Claim]:
     """Return Ofan's part of the report, the paper's numbers first, then what it leaves out."""
-    return [*_networks(numbers), *_totals(numbers), *_memories(), *_left_out(numbers)]
+    paper = [*_networks(numbers), *_totals(numbers), *_memories()]
+    return [*paper, *_left_out(numbers), *pointer_claims()]
 
 
 READ, WRITE = "pointer file: read paths", "pointer file: write paths"
@@ -119,15 +121,6 @@ def _totals(n: Numbers) -> Iterator[Claim]:
         127_000,
         n.add(OFAN, "total, paper", TOTAL),
         "And every lane looks up which uplinks reach its destination.",
-    )
-    yield Claim(
-        where="I",
-        what="power at 1 GHz and 10 % activity",
-        unit="mW",
-        paper=6,
-        counted=None,
-        how="-",
-        why="Activity, not area: gates alone do not answer it.",
     )
 
 

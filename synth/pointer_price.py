@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from models.ofan.engine import STORAGES, Engine
-from synth.ge import FLOP_GE
 from synth.parts import TOTAL
 from synth.pointer_study import engine_name
 from synth.records import COMMITTED, Record, read_records
@@ -33,6 +32,11 @@ class Price:
     """With storage, by what holds the pointers; what was not mapped is missing."""
 
 
+STORE = "pointers"
+"""Begins the names of the parts that are storage."""
+
+INITIAL = "initial pointers (ROM)"
+
 Prices = Mapping[tuple[str, str], Price]
 """By switch and engine."""
 
@@ -43,20 +47,26 @@ def committed_prices() -> Prices:
 
 
 def prices_of(records: Iterable[Record]) -> Prices:
-    """Return the prices that records tell."""
-    totals: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
+    """Return the prices that records tell; the table of initial pointers, which the paper does not
+    count, is in none of them."""
+    parts: dict[tuple[str, str], dict[str, dict[str, dict[str, float]]]] = {}
     for record in records:
-        if record.block == TOTAL:
-            switch, engine, storage = record.preset.split(": ")
-            totals.setdefault((switch, engine), {}).setdefault(storage, {})[record.metric] = (
-                record.value
-            )
+        switch, engine, storage = record.preset.split(": ")
+        by_part = parts.setdefault((switch, engine), {}).setdefault(storage, {})
+        by_part.setdefault(record.block, {})[record.metric] = record.value
     found = {}
-    for point, by_storage in totals.items():
+    for point, by_storage in parts.items():
         first = next(by_storage[storage] for storage in STORAGES if storage in by_storage)
         found[point] = Price(
-            gates=first["logic"] + first["gating"] + FLOP_GE["paper"] * first["flops"],
-            depth=max(total["depth"] for total in by_storage.values()),
-            all_in={storage: total["total, paper"] for storage, total in by_storage.items()},
+            gates=sum(cost["total, paper"] for part, cost in first.items() if not _is_apart(part)),
+            depth=first[TOTAL]["depth"],
+            all_in={
+                storage: by_part[TOTAL]["total, paper"] - by_part[INITIAL]["total, paper"]
+                for storage, by_part in by_storage.items()
+            },
         )
     return found
+
+
+def _is_apart(part: str) -> bool:
+    return part in (TOTAL, INITIAL) or part.startswith(STORE)

@@ -29,16 +29,13 @@ from rtl.ofan.waiting import BatchQueue
 from synth.ge import Cost, price
 from synth.memory import memory_cost, rom
 from synth.parts import TOTAL, Progress, Row
-from synth.pointer_price import PRICES, preset_name
+from synth.pointer_price import INITIAL, PRICES, STORE, preset_name
 from synth.pointer_study import SHAPES
 from synth.records import Record, records_of, write_records
 from synth.store import store_rows
 
-STORE = "pointers"
-"""Begins the names of the parts that are storage."""
-
-ORDER, INITIAL = "π", "initial pointers (ROM)"
-"""Parts that the paper does not count."""
+ORDER = "π"
+"""The part that turns positions into uplinks."""
 
 POINTS_QUEUED = ((16, 16, 1), (16, 16, 2), (16, 16, 3), (32, 16, 2), (64, 16, 2), (32, 32, 2))
 """Banks, queues and depth of the queued-banked engines of the running example."""

@@ -189,9 +189,9 @@ PRESETS: dict[str, OfanConfig] = {
     "pofan1-k64": edge(64, pipe_lanes=1),
     "pofan4-k16": edge(16, pipe_lanes=4),
     "edge-k64-queued": edge(64, engine=Engine(kind="queued-banked")),
-    "edge-k64-matched": edge(64, engine=Engine(kind="matched-banked", depth=4)),
-    "edge-k64-banked": edge(64, engine=Engine(kind="sorted-banked", banks=32, depth=4)),
     "edge-k12-queued": edge(12, engine=Engine(kind="queued-banked", banks=4)),
+    "edge-k12-matched": edge(12, engine=Engine(kind="matched-banked", banks=4, depth=4)),
+    "edge-k12-banked": edge(12, engine=Engine(kind="sorted-banked", banks=8, depth=4)),
     "pofan4-k64-queued": edge(64, pipe_lanes=4, engine=Engine(kind="queued-banked", banks=8)),
 }
 """Named configurations: the rows of every table. Radix k gives w = k/2 lanes and uplinks."""

@@ -52,11 +52,13 @@ def test_memory_is_what_the_hardware_has(name: str) -> None:
     """Bits by arithmetic against the memories in the hop's RTLIL."""
     c = preset(name)
     rows, sets = max(2, c.ports), c.ports * 4 * 2  # four signals, two sets
+    native = 31 if "wide" in c.formats else 15
+    words = native if c.native else 7  # of the tags' queue
     bits = {
         "records": rows * (16 + 2 + 3 * 4),
         "locators": rows * c.locator_bits,
         "counters": rows * len(COUNTERS) * (COUNTER_BITS + 1),
-        "storage": (15 if c.native else 7) * (tag_bits(c) + 1),
+        "storage": words * (tag_bits(c) + 1),
     }
     if c.native:
         bits["capacities"] = rows * c.available_bits
@@ -73,7 +75,7 @@ def test_memory_is_what_the_hardware_has(name: str) -> None:
         bits["entries"] = 4 * c.ports * (value + c.time_bits)
     hop = Hop(c)
     found = memories(hop)
-    assert bits_for(hop.latency + 2) == (4 if c.native else 3), "the queue's words"
+    assert bits_for(hop.latency + 2) == words.bit_length()
     assert found == bits
     records = read_records(COMMITTED / f"csig-{name}.json")
     assert sum(found.values()) == records_of(records)[TOTAL, "sram"]

@@ -119,9 +119,9 @@ def test_the_machine_code_is_the_golden_model(kind: str, data: Any) -> None:
     assert twin(config, offered) == served(config, offered)
 
 
-@pytest.mark.parametrize("name", ["edge-k64-queued", "edge-k64-matched", "edge-k64-banked"])
+@pytest.mark.parametrize("name", ["edge-k64-queued", "edge-k12-matched", "edge-k12-banked"])
 def test_presets(name: str) -> None:
-    """300 batches of the switch of the running example, in part full, in part at half load."""
+    """300 batches of a switch, in part full, in part at half load."""
     config, rng = preset(name), np.random.default_rng(5)
     drawn = rng.integers(config.keys, size=(300, config.lanes))
     idle = rng.random(drawn.shape) < np.linspace(0, 1.3, 300)[:, None]
