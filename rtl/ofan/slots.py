@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import data, wiring
@@ -12,7 +14,15 @@ from amaranth.lib.wiring import In, Out
 from models.common.check import bits_for
 from models.ofan.config import OfanConfig
 from models.ofan.slots import GROUP
+from rtl.ofan.banks import gather
 from rtl.ofan.match import place_fields, queues
+
+Place = tuple[int, int]
+"""Of a wave: the set of slots it is in, one more than there are for the batch that comes, and its
+number in the batch."""
+
+Waves = dict[Place, Any]
+"""Something for each wave."""
 
 
 def fold_of(c: OfanConfig) -> int:
@@ -88,59 +98,8 @@ class Slots(wiring.Component):
             place: Signal(count, name="mask_{}_{}".format(*place), reset_less=True)
             for place in stored
         }
-        waves: dict[tuple[int, int], Value] = dict(masks)
-        for number in range(fold):
-            waves[sets, number] = Mux(accept, self._lanes((sets, number)), 0)
-
-        any_in = {place: Signal(name="any_{}_{}".format(*place)) for place in stored}
-        m.d.comb += [any_in[place].eq(masks[place].any()) for place in stored]
-        full = Cat(
-            turn[n] & Cat(any_in[n, number] for number in range(fold)).any() for n in range(sets)
-        ).any()
-        m.d.comb += [
-            self.ready.eq(~full),
-            accept.eq(self.offered & self.ready),
-            self.empty.eq(~Cat(any_in.values()).any()),
-        ]
-        for number in range(fold):
-            place = (sets, number)
-            any_in[place] = Signal(name=f"any_comes_{number}")
-            m.d.comb += any_in[place].eq(accept & self._lanes(place).any())
-        m.d.comb += self.some.eq(Cat(any_in.values()).any())
-
-        old, young, first = {}, {}, {}
-        for place in places:
-            ahead = [(other, self._before(turn, other, place)) for other in places]
-            ahead = [(other, when) for other, when in ahead if when is not None]
-            old[place], young[place] = Signal(), Signal()
-            m.d.comb += old[place].eq(
-                any_in[place] & ~Cat(any_in[other] & when for other, when in ahead).any()
-            )
-            first[place] = Signal(count, name="first_{}_{}".format(*place))
-            lanes = self._lanes(place) if place[0] == sets else masks[place]
-            others = [
-                (self._lanes(other) if other[0] == sets else masks[other]) & when.replicate(count)
-                for other, when in ahead
-            ]
-            m.d.comb += first[place].eq(lanes & ~reduce(or_, others, Const(0, count)))
-        later = {place: any_in[place] & ~old[place] for place in places}
-        for place in places:
-            ahead = [(other, self._before(turn, other, place)) for other in places]
-            between = [later[other] & when for other, when in ahead if when is not None]
-            m.d.comb += young[place].eq(later[place] & ~Cat(between).any())
-
-        older, younger = Signal(count), Signal(count)
-        for mask, flags in ((older, old), (younger, young)):
-            m.d.comb += mask.eq(
-                reduce(or_, (waves[place] & flags[place].replicate(count) for place in places))
-            )
-        m.d.comb += [self.old.eq(older), self.young.eq(younger & ~older)]
-        hidden = older & younger
-        for first_of, queue in enumerate(range(0, count, GROUP)):
-            held = Signal(name=f"held_{first_of}")
-            m.d.comb += held.eq(hidden[: queue + GROUP].any())
-            m.d.comb += self.allowed[queue : queue + GROUP].eq((~held).replicate(GROUP))
-
+        some = self._some(m, turn, accept, masks)
+        first = self._two(m, turn, accept, masks, some)
         slots = {
             place: [
                 Signal(
@@ -150,29 +109,7 @@ class Slots(wiring.Component):
             ]
             for place in stored
         }
-        for queue in range(count):
-            lane = [self.lanes[number * count + queue].packet for number in range(fold)]
-            sources = [slots[place][queue] for place in stored] + lane
-            chosen = [first[place][queue] for place in places]
-            m.d.comb += [
-                self.packets[queue]
-                .as_value()
-                .eq(
-                    reduce(
-                        or_,
-                        (
-                            s.as_value() & f.replicate(len(s.as_value()))
-                            for s, f in zip(sources, chosen, strict=True)
-                        ),
-                    )
-                ),
-                self.folds[queue].eq(
-                    reduce(
-                        or_,
-                        (Mux(f, number, 0) for (_, number), f in zip(places, chosen, strict=True)),
-                    )
-                ),
-            ]
+        self._show(m, slots, first)
         # The masks' reset is applied where it is early, not behind what is served.
         reset = ResetSignal()
         with m.If(self.advance | reset):
@@ -192,12 +129,89 @@ class Slots(wiring.Component):
                     ]
         return m
 
-    def _lanes(self, place: tuple[int, int]) -> Value:
+    def _some(self, m: Module, turn: Value, accept: Value, masks: Waves) -> Waves:
+        """Decide whether the batch is taken; return which waves have packets."""
+        fold, sets = fold_of(self.config), self.config.engine.depth
+        some: Waves = {place: Signal(name="any_{}_{}".format(*place)) for place in masks}
+        m.d.comb += [some[place].eq(masks[place].any()) for place in masks]
+        full = Cat(
+            turn[n] & Cat(some[n, number] for number in range(fold)).any() for n in range(sets)
+        ).any()
+        m.d.comb += [
+            self.ready.eq(~full),
+            accept.eq(self.offered & self.ready),
+            self.empty.eq(~Cat(some.values()).any()),
+        ]
+        for number in range(fold):
+            place = (sets, number)
+            some[place] = Signal(name=f"any_comes_{number}")
+            m.d.comb += some[place].eq(accept & self._lanes(place).any())
+        m.d.comb += self.some.eq(Cat(some.values()).any())
+        return some
+
+    def _two(self, m: Module, turn: Value, accept: Value, masks: Waves, some: Waves) -> Waves:
+        """Find the two oldest waves that have packets, and what is hidden; return of each wave
+        which of its packets are the oldest of their queues."""
+        count, fold, sets = queues(self.config), fold_of(self.config), self.config.engine.depth
+        here: Waves = masks | {(sets, n): self._lanes((sets, n)) for n in range(fold)}
+        waves: Waves = masks | {(sets, n): Mux(accept, here[sets, n], 0) for n in range(fold)}
+        old, young, first = {}, {}, {}
+        for place in here:
+            ahead = self._ahead(turn, place, here)
+            old[place], young[place] = Signal(), Signal()
+            m.d.comb += old[place].eq(
+                some[place] & ~Cat(some[other] & when for other, when in ahead).any()
+            )
+            first[place] = Signal(count, name="first_{}_{}".format(*place))
+            others = [here[other] & when.replicate(count) for other, when in ahead]
+            m.d.comb += first[place].eq(here[place] & ~reduce(or_, others, Const(0, count)))
+        later = {place: some[place] & ~old[place] for place in here}
+        for place in here:
+            between = [later[other] & when for other, when in self._ahead(turn, place, here)]
+            m.d.comb += young[place].eq(later[place] & ~Cat(between).any())
+
+        older, younger = Signal(count), Signal(count)
+        for mask, flags in ((older, old), (younger, young)):
+            m.d.comb += mask.eq(
+                reduce(or_, (waves[place] & flags[place].replicate(count) for place in here))
+            )
+        m.d.comb += [self.old.eq(older), self.young.eq(younger & ~older)]
+        hidden = older & younger
+        for number, queue in enumerate(range(0, count, GROUP)):
+            held = Signal(name=f"held_{number}")
+            m.d.comb += held.eq(hidden[: queue + GROUP].any())
+            m.d.comb += self.allowed[queue : queue + GROUP].eq((~held).replicate(GROUP))
+        return first
+
+    def _show(self, m: Module, slots: dict[Place, list[Any]], first: Waves) -> None:
+        """Bring the oldest packet of each queue to the output, from its slot or its lane."""
+        count = queues(self.config)
+        for queue in range(count):
+            sources = [packets[queue].as_value() for packets in slots.values()]
+            sources += [
+                self.lanes[number * count + queue].packet.as_value()
+                for number in range(fold_of(self.config))
+            ]
+            chosen = Cat(mask[queue] for mask in first.values())
+            folds = [Const(number, len(self.folds[queue])) for _, number in first]
+            m.d.comb += [
+                self.packets[queue].as_value().eq(gather(sources, chosen)),
+                self.folds[queue].eq(gather(folds, chosen)),
+            ]
+
+    def _lanes(self, place: Place) -> Value:
         """Which lanes of the batch that comes have a packet, of one fold."""
         count = queues(self.config)
         return Cat(self.lanes[place[1] * count + queue].valid for queue in range(count))
 
-    def _before(self, turn: Value, other: tuple[int, int], place: tuple[int, int]) -> Value | None:
+    def _ahead(
+        self, turn: Value, place: Place, places: Iterable[Place]
+    ) -> list[tuple[Place, Value]]:
+        """The waves that may be older than one, and when they are."""
+        found = [(other, self._before(turn, other, place)) for other in places]
+        return [(other, when) for other, when in found if when is not None]
+
+    def _before(self, turn: Value, other: Place, place: Place) -> Value | None:
         """When a wave is older than another one: its set comes first from `turn` on; None if
         never."""
         if other[0] == place[0]:
