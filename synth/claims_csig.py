@@ -111,7 +111,7 @@ def _rate() -> Iterator[Claim]:
     yield Claim(
         where=IDEA,
         what="compare-and-replace, packets of one port back to back",
-        unit="packets a cycle",
+        unit="packet a cycle",
         paper=1,
         says="at line rate",
         counted=packets_a_cycle(),

@@ -193,10 +193,13 @@ class HopJudge:
         shown = self.shown[0] if self.shown else {}
         answer = model.last(inside)
         if not inside.sure:
-            for other in model.answers(inside):
-                if model.tdata(inside, other) == data and use_fits(other.use, shown):
-                    answer = other
-                    break
+            fitting = [
+                other
+                for other in model.answers(inside)
+                if model.tdata(inside, other) == data and use_fits(other.use, shown)
+            ]
+            # What is shown is this packet's if it can be.
+            answer = max(fitting, key=lambda other: other.use is not None, default=answer)
         want = model.tdata(inside, answer)
         assert data == want, f"{where}: {difference(self.config, data, want)}; {inside}; {answer}"
         assert use_fits(answer.use, shown), f"{where}: m_agent showed {shown}, not {answer.use}"
