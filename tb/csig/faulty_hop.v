@@ -47,7 +47,7 @@ module hop (clk, rst, fault, s_axis_tdata, s_axis_tvalid, s_axis_tready, s_time,
   wire hold_read = fault == 14 & chosen_reading;
   wire hold_word = fault == 16 & packets > 20 & s_table_tvalid & ~once & s_table_tdata[2:0] == 4;
   wire again = fault == 17 & packets == 100 & ~once;
-  wire no_use = fault == 20 & chosen & used;
+  wire no_use = fault == 20 & count >= 60 & ~once & used;
   wire no_edge = fault == 19 & s_table_tdata[2:0] == 6;
   assign m_axis_tvalid = valid & ~lose & ~late & ~back;
   assign taken = lose | (m_axis_tready & ~twice & ~late & ~back);
@@ -56,7 +56,7 @@ module hop (clk, rst, fault, s_axis_tdata, s_axis_tvalid, s_axis_tready, s_time,
   assign m_count_tvalid = done & ~unkept & ~no_counters;
   assign fetched = no_counters | (m_count_tready & ~unkept);
   assign m_agent_tvalid = used & ~no_use | fault == 22 & was_used;
-  assign m_agent_tdata = use_data ^ {fault == 21 & count == 60, {USE_BITS-1{1'b0}}};
+  assign m_agent_tdata = use_data ^ {fault == 21 & count >= 60, {USE_BITS-1{1'b0}}};
   assign s_axis_tready = ready & ~hold & ~again;
   assign s_table_tready = word_ready & ~hold_word;
   assign s_count_tready = read_ready & ~hold_read;
