@@ -46,7 +46,6 @@ POINTS: tuple[tuple[str, Engine], ...] = (
         for banks, queues, depth in POINTS_QUEUED
     ),
     ("edge-k64", Engine(kind="matched-banked", banks=16, depth=4)),
-    ("edge-k64", Engine(kind="sorted-banked", banks=32, depth=4)),
     ("pofan4-k64", Engine(kind="queued-banked", banks=8, queues=2, depth=2)),
     ("edge-k12", Engine(kind="queued-banked", banks=4, queues=3, depth=2)),
 )

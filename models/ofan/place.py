@@ -2,8 +2,9 @@
 
     row = ⌊key / B⌋,   bank = XOR of the digits of key to the base B
 
-Both together give the key back, since the lowest digit is the bank XOR all the others. Neighbouring
-keys are in different banks, and so are keys that are a power of B apart.
+Both together give the key back, since the lowest digit is the bank XOR all the others. Keys that
+differ in one digit are in different banks: the B keys of a row, and most that are neighbours or a
+power of B apart.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ module netweave_sram #(
 endmodule
 
 // Latches: a row opens while the clock is high in the cycle behind the write. Its select comes from
-// latches that are open while the clock is low, so it is steady by then, and so is the data.
+// latches that are open while the clock is low, so it is steady by then, and so is the data. So are
+// the first halves of the registers that read, which are shut when a row opens.
 module netweave_latches #(
     parameter DEPTH = 2,
     parameter WIDTH = 1,
@@ -42,16 +43,18 @@ module netweave_latches #(
   reg selected;
   reg [ADDRESS-1:0] selected_row;
   reg [WIDTH-1:0] data;
+  reg [WIDTH-1:0] word;
   reg [WIDTH-1:0] words[0:DEPTH-1];
   always @* begin
     if (!clk) begin
+      word = words[read_address];
       selected = write;
       selected_row = write_address;
     end
   end
   always @(posedge clk) begin
     data <= write_data;
-    if (read) read_data <= words[read_address];
+    if (read) read_data <= word;
   end
   always @* begin
     if (clk && selected) words[selected_row] = data;

@@ -60,6 +60,20 @@ def test_what_does_not_fit_the_lanes(engine: Engine, said: str) -> None:
         OfanConfig(**LANES, engine=engine)
 
 
+@pytest.mark.parametrize("field", ["banks", "queues", "depth", "group"])
+@pytest.mark.parametrize("value", ["4", 4.0, True])
+def test_what_is_no_number(field: str, value: Any) -> None:
+    with pytest.raises(
+        TypeError, match=f"^{field} must be an integer from 1 to .*, not {value!r}$"
+    ):
+        Engine(**{field: value})
+
+
+def test_an_engine_is_wanted_not_its_kind() -> None:
+    with pytest.raises(TypeError, match="^engine must be an Engine, not 'queued-banked'$"):
+        OfanConfig(**{**LANES, "engine": "queued-banked"})
+
+
 @pytest.mark.parametrize(("lanes", "queues"), [(32, 16), (5, 5), (2, 1), (1, 1)])
 def test_queues_where_none_are_given(lanes: int, queues: int) -> None:
     assert Engine().queues_of(lanes) == queues
