@@ -58,7 +58,7 @@ def test_model_parts_keys_that_differ_in_one_digit(
 
 
 @pytest.mark.parametrize("banks", BANKS)
-@pytest.mark.parametrize(("destinations", "classes"), [(11, 3), (16, 2), (37, 1), (8, 5), (1, 1)])
+@pytest.mark.parametrize(("destinations", "classes"), [(11, 3), (16, 2), (37, 1), (8, 8), (1, 1)])
 def test_places_of_all_packets(destinations: int, classes: int, banks: int) -> None:
     engine = Engine(kind="queued-banked", banks=banks)
     c = OfanConfig(
