@@ -205,5 +205,5 @@ def price_points(progress: Progress) -> list[Record]:
             told = lambda part, name=name: progress(f"{name}: {part}")  # noqa: E731
             for row in price_banked(config, told):
                 records += records_of(row.part, name, row.cost, row.fitted)
-    write_records(PRICES, records)
+        write_records(PRICES, records)  # a run that is stopped leaves the points it has
     return records

@@ -12,9 +12,10 @@ from models.common.files import replacing
 from models.ofan.config import PRESETS as OFAN_PRESETS
 from models.symphony.config import PRESETS as SYMPHONY_PRESETS
 from rtl.verilog import BUILD
-from synth import ofan, symphony
+from synth import ofan, power, symphony
 from synth.measured import CONFIGS, CSIG, measure
 from synth.pointer_report import release as release_pointers
+from synth.pointers import price_points
 from synth.records import COMMITTED, changes, read_records, write_records
 from synth.report import spinner
 from synth.symphony_study import NAME, plot, save_svg, study
@@ -32,6 +33,8 @@ def main() -> int:
             told = lambda part, name=name: progress(f"{name}: {part}")  # noqa: E731
             symphony.price_preset(name, config, told)
         figure = plot(study(lambda size: progress(f"study: {size}")))
+        price_points(progress)
+        power.main()
         release_pointers(lambda done, count: progress(f"study pointers: {done} of {count} runs"))
     names = ["claims", NAME, *(f"ofan-{name}" for name in {**OFAN_PRESETS, **CONFIGS})]
     names += [f"symphony-{name}" for name in SYMPHONY_PRESETS]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from models.ofan import banks
 from models.ofan.config import OfanConfig
 from models.ofan.masks import MaskWrite
+from models.ofan.place import place
 from models.ofan.switch import Packet
 
 Packets = list[Packet]
@@ -112,13 +112,15 @@ def echoes(c: OfanConfig, rng: random.Random, distance: int) -> Iterator[Packets
 def crowded(c: OfanConfig, rng: random.Random, count: int) -> Iterator[Packets]:
     """Packets of few pointers that live in one bank, or in two, so that batches wait: full ones,
     and such that have a packet or two among many lanes."""
+    load, pool = 1.0, [(0, 0)]
     for number in range(count):
         if number % 5 == 0:
             load = rng.choice((0.05, 0.3, 1.0))
         if number % 10 == 0:
             crowd = rng.sample(range(c.engine.banks), min(c.engine.banks, rng.choice((1, 2))))
-            there = [k for k in range(c.keys) if banks.place(k, c.engine.banks)[0] in crowd]
-            pool = [divmod(k, c.destinations)[::-1] for k in rng.sample(there, min(5, len(there)))]
+            there = [k for k in range(c.keys) if place(k, c.engine.banks)[0] in crowd]
+            keys = rng.sample(there, min(5, len(there)))
+            pool = [(k % c.destinations, k // c.destinations) for k in keys]
         yield drawn(c, rng, pool, load)
 
 

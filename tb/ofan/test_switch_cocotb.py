@@ -22,7 +22,7 @@ from tb.simulator import CocotbError, run_cocotb
 MODULE = "tb.ofan.cocotb_switch"
 
 
-def queued(**fields: int) -> Engine:
+def queued(**fields: Any) -> Engine:
     return Engine(kind="queued-banked", **fields)
 
 
