@@ -165,9 +165,9 @@ def failures(c: OfanConfig, rng: random.Random, batches: int, hot: Sequence[int]
     scenarios = (_single, _many, _cut_off, _burst)
     places = sorted(rng.randrange(batches) for _ in range(max(8, batches // 24)))
     made: Writes = []
-    for number, place in enumerate(places):
+    for number, before in enumerate(places):
         scenario = scenarios[number % len(scenarios)]
-        made += [(place, write) for write in scenario(c, rng, every, hot)]
+        made += [(before, write) for write in scenario(c, rng, every, hot)]
         if scenario is _cut_off:
             # Healed soon, so that packets which no uplink serves stay a part of all packets.
             mask = made[-1][1].address if made[-1][1].select else 0
