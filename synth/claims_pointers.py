@@ -54,6 +54,16 @@ def _claim(what: str, unit: str, paper: float | None, counted: float, why: str =
     )
 
 
+_STORAGES = {
+    "sram": (
+        "static memory",
+        "No sorter, and 8 transistors a bit with half as much again around them, which is assumed.",
+    ),
+    "latches": ("latches", "3 GE a bit; half as much again is the trees that read them."),
+    "flops": ("flip-flops", "The trees that read the bits, and a clock gate a word."),
+}
+
+
 def _costs(says: str, price: Price) -> Iterator[Claim]:
     yield _claim(
         f"{says}, without storage",
@@ -63,14 +73,20 @@ def _costs(says: str, price: Price) -> Iterator[Claim]:
         "The paper's sort, unsort and combine, which leave out how lanes reach pointers; here the"
         " ways to them and the input queue are counted too.",
     )
-    kinds = {"sram": "static memory", "latches": "latches", "flops": "flip-flops"}
-    for storage, what in kinds.items():
-        yield _claim(f"{says}, all in, {what}", "GE", 127_000, price.all_in[storage])
+    for storage, (what, why) in _STORAGES.items():
+        yield _claim(f"{says}, all in, {what}", "GE", 127_000, price.all_in[storage], why)
     yield _claim(f"{says}, deepest stage", "gates", None, price.depth)
+
+
+_POWER = (
+    "Measured activity in place of 10 %, with the paper's own energy a gate; wires, clock and"
+    " glitches are not in it."
+)
 
 
 def _power() -> Iterator[Claim]:
     records = read_records(COMMITTED / "power.json")
     for record in records:
         if record.metric == "power" and not record.preset.startswith("edge-k12"):
-            yield _claim(f"power, {record.preset}: {record.block}", record.unit, 6, record.value)
+            what = f"power, {record.preset}: {record.block}"
+            yield _claim(what, record.unit, 6, record.value, _POWER)

@@ -171,7 +171,7 @@ def failures(c: OfanConfig, rng: random.Random, batches: int, hot: Sequence[int]
         if scenario is _cut_off:
             # Healed soon, so that packets which no uplink serves stay a part of all packets.
             mask = made[-1][1].address if made[-1][1].select else 0
-            made.append((place + rng.randint(1, 6), MaskWrite(1, mask, every)))
+            made.append((before + rng.randint(1, 6), MaskWrite(1, mask, every)))
     return sorted(made, key=lambda pair: pair[0])
 
 
