@@ -15,7 +15,7 @@ from models.common.files import replacing
 from rtl.verilog import write_whole
 from synth.pointer_plots import load_plot, pareto_plot
 from synth.pointer_price import committed_prices
-from synth.pointer_study import NAME, study
+from synth.pointer_study import NAME, SHOWN, study
 from synth.pointer_tables import (
     Study,
     engines_table,
@@ -73,7 +73,7 @@ def release(progress: Callable[[int, int], None]) -> None:
 def save_plots(folder: Path, found: Study) -> list[Path]:
     """Draw the plots into a folder, the one by price if there are prices; return their paths."""
     plots = {folder / f"{NAME}-load.svg": load_plot(found)}
-    if found.prices:
+    if any((SHOWN, engine) in found.prices for engine in found.engines()):
         plots[folder / f"{NAME}-pareto.svg"] = pareto_plot(found)
     for path, figure in plots.items():
         with replacing(path) as beside:
