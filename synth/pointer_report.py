@@ -27,7 +27,7 @@ from synth.pointer_tables import (
 from synth.records import COMMITTED, Record, write_records
 from synth.symphony_study import figure_class, save_svg
 
-WIDE = 190
+WIDE = 260
 """Columns that the table needs."""
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "img"
 

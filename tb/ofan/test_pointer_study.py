@@ -19,7 +19,7 @@ from synth import pointer_study as study
 from synth.ge import Cost
 from synth.parts import TOTAL
 from synth.pointer_plots import load_plot, pareto_plot
-from synth.pointer_price import preset_name, prices_of
+from synth.pointer_price import INITIAL, STORE, preset_name, prices_of
 from synth.pointer_tables import (
     CHOSEN,
     FULLY_SHOWN,
@@ -185,7 +185,14 @@ def test_prices_stand_beside_what_they_buy(tmp_path: Path) -> None:
         engine = study.engines(study.SHOWN)[CHOSEN[number]]
         for storage, bits in (("flops", 20_480), ("latches", 0)):
             name = preset_name(study.SHOWN, replace(engine, storage=storage))
-            priced += records_of(TOTAL, name, replace(cost, storage=bits))
+            parts = {
+                "slots": cost,
+                f"{STORE}: storage": Cost(storage=bits),
+                INITIAL: Cost(logic=1_000),
+                TOTAL: replace(cost, storage=bits, logic=cost.logic + 1_000),
+            }
+            for part, found in parts.items():
+                priced += records_of(part, name, found)
     found = Study(records, prices_of(priced))
     cells = [row[-5:] for row in engines_table(found).rows]
     assert cells[1] == ["30,000", "111,920", "30,000", "-", "22"]
