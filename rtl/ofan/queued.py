@@ -25,7 +25,7 @@ from rtl.ofan.slots import Slots
 class QueuedBanked(wiring.Component):
     """Answers packets as soon as their banks serve them, exactly as if all were served one by one
     in lane order. Latency 3 cycles where no packet waits, 8 with failure logic; a batch a cycle
-    while no bank is asked for two keys.
+    while no two packets meet in a queue, and no bank is asked for two keys or by two waves.
 
     ```
     i ─► Place ─► Slots ─► Match ─►[reg]─► Route, count ─►[reg]─► BankFile ─► Replies ─►[reg]─► o
