@@ -90,17 +90,16 @@ def test_the_header_tells_the_ports(tmp_path: Path) -> None:
 def test_the_header_tells_where_the_fields_of_a_tag_s_packet_are(tmp_path: Path) -> None:
     for name in CSIG:
         assert main(["verilog", "csig", "--preset", name, "-o", str(tmp_path)]) == 0
-    head = (tmp_path / "csig_port-compact.v").read_text().splitlines()[:10]
+    head = (tmp_path / "csig_port-compact.v").read_text().splitlines()[:12]
     assert head[0].startswith("// csig_port_compact, made by netweave: CSIG for 1 port, compact ")
-    assert head[1:3] == [
-        "// 11 cycles from s_axis to m_axis; one packet a cycle.",
-        "// s_axis_tdata: tag [31:0], bytes [45:32], delay [69:46], queue [95:70].",
-    ]
+    assert head[1] == "// 11 cycles from s_axis to m_axis; one packet a cycle."
+    fields = "tag [31:0], bytes [45:32], delay [69:46], queue [95:70]."
+    assert f"// s_axis_tdata, s_axis_tvalid, s_axis_tready: {fields}" in head
     assert not any("s_agent" in line for line in head)
     banked = (tmp_path / "csig_bank-4.v").read_text()
-    assert "// s_axis_tdata: tag [63:0], port [65:64], bytes [79:66]," in banked
+    assert "s_axis_tready: tag [63:0], port [65:64], bytes [79:66]," in banked
     assert "; kind 0 level, 1 code, 2 scale, 3 swap, 4 record, 5 capacity, 6 edge.\n" in banked
-    assert "// s_agent_tdata: port [1:0], signal [3:2], compact_value [8:4]," in banked
+    assert "s_agent_tready: port [1:0], signal [3:2], compact_value [8:4]," in banked
 
 
 def test_bad_input_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,7 +115,7 @@ def _quantizers(
     if wide:
         made = scale(port, signal, wide)
         digits = [digit for word in (made.factor, made.start) for digit in divmod(word, _DIGIT)]
-        arrays.scale[place] = *digits, made.shift - loop.DIGIT
+        arrays.scale[place] = *digits, min(made.shift - loop.DIGIT, 63)
 
 
 def prepare(config: CsigConfig, setup: Setup) -> None:

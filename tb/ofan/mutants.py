@@ -108,7 +108,7 @@ TABLE = (
     ("queued-unroutable-write", "ofan/queued.py", "later(some[number] & ways[number].any(), ",
      "later(some[number], ", _OFTEN),
     ("queued-writes-after-a-reset", "ofan/queued.py", "& stages.valid[at_banks]", "",
-     _T + "test_a_reset_under_traffic"),
+     _T + "test_a_reset_under_traffic[0]"),
     ("queued-lanes-mixed", "ofan/queued.py", "divmod(lane, queues(c))",
      "divmod(lane, queues(c))[::-1]", _NAMED + "[0-square]"),
     ("queued-taken-in-the-sweep", "ofan/queued.py", "stages.advance & running)",
