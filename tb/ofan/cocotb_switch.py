@@ -123,7 +123,9 @@ async def resets(dut: Any) -> None:
                 break
             await bench.run(1)
         await bench.reset(rng.randint(1, 3))
-        if number == 0:
+        if number == 0:  # again in the sweep, while a batch is offered
+            bench.pause("none", "none")
+            bench.feed(stimulus.hot(c, rng, 1, hot))
             await bench.run(1)
             await bench.reset(1)
     await bench.run()
