@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value, unsigned
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import connect, flipped
 
 from models.common.check import bits_for
 from models.ofan.config import OfanConfig
@@ -14,8 +14,7 @@ from rtl.common.modulo import modulo
 from rtl.common.stage import Stages
 from rtl.ofan.bank_masks import BankMasks
 from rtl.ofan.banks import BankFile, gather
-from rtl.ofan.masks import write_layout
-from rtl.ofan.pipeline import reply_layout, request_layout
+from rtl.ofan.pipeline import engine_ports
 from rtl.ofan.place import Place
 from rtl.ofan.prefix import Prefix, group_of, places_layout
 from rtl.ofan.replies import Replies
@@ -58,14 +57,7 @@ class MatchedBanked(wiring.Component):
         self.masks = BankMasks(c) if c.masks else None
         self.replies = Replies(c, c.lanes_per_pipe)
         self.latency = 2 + 3 * bool(c.masks) + self.replies.latency
-        ports = {
-            "i": In(stream.Signature(request_layout(c))),
-            "o": Out(stream.Signature(reply_layout(c))),
-            "stall": In(1),
-        }
-        if c.masks:
-            ports |= {"write": In(stream.Signature(write_layout(c))), "pending": Out(1)}
-        super().__init__(ports)
+        super().__init__(engine_ports(c, stalls=True))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -60,6 +60,19 @@ def announce_writes(m: Module, engine: Any, masks: Masks, ready: Value) -> Value
     return announce
 
 
+def engine_ports(c: OfanConfig, *, stalls: bool = False) -> dict[str, Any]:
+    """The ports of every pointer engine; `stalls` adds `stall`, which stops all that leaves."""
+    ports: dict[str, Any] = {
+        "i": In(stream.Signature(request_layout(c))),
+        "o": Out(stream.Signature(reply_layout(c))),
+    }
+    if stalls:
+        ports["stall"] = In(1)
+    if c.masks:
+        ports |= {"write": In(stream.Signature(write_layout(c))), "pending": Out(1)}
+    return ports
+
+
 class Pipeline(wiring.Component):
     """Answers a batch of packets a cycle with an uplink each, exactly as if they were served one
     by one in lane order. Fixed latency (`latency` cycles: 23 for `edge-k64`); throughput one batch
@@ -99,13 +112,7 @@ class Pipeline(wiring.Component):
             "unsort": Unsort(c),
         }
         self.latency = 1 + sum(block.latency for block in self.blocks.values())
-        ports = {
-            "i": In(stream.Signature(request_layout(c))),
-            "o": Out(stream.Signature(reply_layout(c))),
-        }
-        if c.masks:
-            ports |= {"write": In(stream.Signature(write_layout(c))), "pending": Out(1)}
-        super().__init__(ports)
+        super().__init__(engine_ports(c))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from amaranth.hdl import Cat, Const, Module, Value, unsigned
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import connect, flipped
 
 from models.ofan.config import OfanConfig
 from rtl.common.carrysave import ones
@@ -14,9 +12,8 @@ from rtl.common.modulo import modulo
 from rtl.common.stage import Stages
 from rtl.ofan.bank_masks import BankMasks
 from rtl.ofan.banks import BankFile, Route
-from rtl.ofan.masks import write_layout
 from rtl.ofan.match import Match, queues
-from rtl.ofan.pipeline import reply_layout, request_layout
+from rtl.ofan.pipeline import engine_ports
 from rtl.ofan.place import Place
 from rtl.ofan.replies import Replies
 from rtl.ofan.slots import Slots
@@ -54,14 +51,7 @@ class QueuedBanked(wiring.Component):
         self.file = BankFile(c, pipe)
         self.replies = Replies(c, queues(c))
         self.latency = 2 + 3 * bool(c.masks) + self.replies.latency
-        ports: dict[str, Any] = {
-            "i": In(stream.Signature(request_layout(c))),
-            "o": Out(stream.Signature(reply_layout(c))),
-            "stall": In(1),
-        }
-        if c.masks:
-            ports |= {"write": In(stream.Signature(write_layout(c))), "pending": Out(1)}
-        super().__init__(ports)
+        super().__init__(engine_ports(c, stalls=True))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

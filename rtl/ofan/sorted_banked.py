@@ -15,8 +15,8 @@ from models.ofan.config import OfanConfig
 from rtl.common.stage import Stages
 from rtl.ofan.combine import Combine, combined_fields
 from rtl.ofan.decombine import Decombine
-from rtl.ofan.masks import Masks, masked_fields, write_layout
-from rtl.ofan.pipeline import announce_writes, reply_layout, request_layout
+from rtl.ofan.masks import Masks, masked_fields
+from rtl.ofan.pipeline import announce_writes, engine_ports, reply_layout
 from rtl.ofan.place import pointer_key, to_key, to_place
 from rtl.ofan.rounds import Rounds
 from rtl.ofan.sort import Sort, batch_layout, beat_layout
@@ -113,14 +113,7 @@ class SortedBanked(wiring.Component):
         # Answers of several pipes leave from a register that stands still while they stall.
         self._parting = int(c.pipes > 1)
         self.latency = 1 + sum(block.latency for block in self.blocks.values()) + self._parting
-        ports = {
-            "i": In(stream.Signature(request_layout(c))),
-            "o": Out(stream.Signature(reply_layout(c))),
-            "stall": In(1),
-        }
-        if c.masks:
-            ports |= {"write": In(stream.Signature(write_layout(c))), "pending": Out(1)}
-        super().__init__(ports)
+        super().__init__(engine_ports(c, stalls=True))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
