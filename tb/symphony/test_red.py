@@ -30,8 +30,9 @@ def test_hardware(config: SymphonyConfig, kmin: int, width: int, pmax: float, se
         return {"red": red_mark(config, beat["queue"], beat["random"])}
 
     first, second = (beats(config, tossed(config), 60, seed + n) for n in (0, 1))
+    deepest = (1 << config.queue_bits) - 1
     for beat, queue in zip(first, (kmin, kmin + 1, config.kmax, config.kmax + 1) * 5, strict=False):
-        beat["queue"] = queue
+        beat["queue"] = min(queue, deepest)
     held(Red(config), config, lambda: judge, first, second, seed=seed)
 
 
