@@ -1,0 +1,42 @@
+"""The load balancers of the paper's Table 1, one file each."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+SCHEMES: dict[str, tuple[str, str]] = {
+    # name: (module in this package, where it decides)
+    "simple-rr": ("simple_rr", "switch"),
+    "jsq": ("jsq", "switch"),
+    "conga": ("conga", "switch"),
+    "choice": ("choice", "switch"),
+    "drill": ("drill", "switch"),
+    "dlb": ("dlb", "switch"),
+    "sglb": ("sglb", "switch"),
+    "rps": ("rps", "host"),
+    "rsq": ("rsq", "switch"),
+    "reps": ("reps", "host"),
+    "ar": ("ar", "switch"),
+    "drb": ("drb", "host"),
+    "ethereal": ("ethereal", "host"),
+    "pofan": ("ofan", "switch"),
+    "ofan": ("ofan", "switch"),
+}
+"""Table 1 in its order. `pofan` is written with its pipe width W: pofan1, pofan4, …"""
+
+
+def parse_scheme(name: str) -> tuple[str, int | None]:
+    """Split a scheme as users write it into (name in `SCHEMES`, W of pofan or None).
+
+    Raises `ValueError` that lists the schemes and suggests the nearest.
+    """
+    match = re.fullmatch(r"pofan([1-9][0-9]?)", name)
+    if match:
+        return "pofan", int(match[1])
+    if name in SCHEMES and name != "pofan":
+        return name, None
+    names = [known if known != "pofan" else "pofanW" for known in SCHEMES]
+    near = difflib.get_close_matches(name, [*names, "pofan4"], n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0].replace('pofanW', 'pofan4')}?" if near else ""
+    raise ValueError(f"scheme must be one of {', '.join(names)}, not {name!r}{hint}")
