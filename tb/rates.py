@@ -7,7 +7,7 @@ import json
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ from rich.table import Table
 from rtl.toolchain import ToolError, yosys_version
 from rtl.verilog import write_whole
 from tb.tools import chosen_simulator, verilator
+
+WIDE = 120
+"""Columns of a table that goes to a file."""
 
 
 @dataclass
@@ -69,6 +72,7 @@ def bench(
     records: Callable[[str, Any], list[dict[str, Any]]],
     table: Callable[[dict[str, Any]], Table],
     passed: Callable[[Any], bool],
+    kinds: Sequence[str] = (),
 ) -> int:
     """Run the command line of a replay's benchmark; return its exit code: 1 for a difference.
 
@@ -80,15 +84,24 @@ def bench(
         configure: (name, seed) to a configuration.
         compare: (configuration, count, seed, progress) to a result.
         records, table, passed: of results.
+        kinds: of traffic, which `--traffic` chooses of; a run is then called PRESET:KIND.
+
+    The record is written after each run, and keeps what it has of other ones.
     """
     parser = argparse.ArgumentParser(description=doc.splitlines()[0] if doc else None)
     parser.add_argument("presets", nargs="*", default=list(counts))
     parser.add_argument(f"--{unit}", dest="count", type=int, help=f"{unit} of each preset")
     parser.add_argument("--seed", type=int, default=1)
+    if kinds:
+        parser.add_argument("--traffic", choices=[*kinds, "all"], help="in place of full batches")
     options = parser.parse_args()
-    results, rows = {}, []
+    names: list[str] = options.presets
+    if kinds and options.traffic:
+        chosen = kinds if options.traffic == "all" else [options.traffic]
+        names = [f"{name}:{kind}" for name in names for kind in chosen]
+    results = {}
     try:
-        configs = {name: configure(name, options.seed) for name in options.presets}
+        configs = {name: configure(name, options.seed) for name in names}
         with Progress(transient=True) as progress:
             for name, config in configs.items():
                 count = options.count or counts.get(name, otherwise)
@@ -99,11 +112,17 @@ def bench(
                     options.seed,
                     lambda done, task=task: progress.update(task, completed=done),
                 )
-                rows += records(name, results[name])
+                others = [row for row in _rows(record) if row["preset"] != name]
+                rows = others + records(name, results[name])
+                write_whole(record, json.dumps(rows, indent=1) + "\n")
     except (ValueError, ToolError) as error:
         print(f"bench_replay: {error}", file=sys.stderr)
         return 2
-    write_whole(record, json.dumps(rows, indent=1) + "\n")
-    Console().print(table(results))
+    Console(width=None if sys.stdout.isatty() else WIDE).print(table(results))
     print(f"record: {record}")
     return int(not all(passed(result) for result in results.values()))
+
+
+def _rows(record: Path) -> list[dict[str, Any]]:
+    """Return what a record has; nothing if there is none."""
+    return json.loads(record.read_text()) if record.exists() else []
