@@ -1,0 +1,158 @@
+"""What a load balancer is: two small classes, of which most schemes need one.
+
+A scheme's module defines `AtSwitch`, and `AtHost` if hosts take part:
+
+    class AtSwitch(SwitchScheme):   one object an edge or aggregation switch; `pick`s an uplink
+    class AtHost(HostScheme):       one object a host; `tag`s the packets that the host sends
+
+They are written for a reader and are the specification of the scheme; the reference engine runs
+them as they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from models.fabric.config import FabricConfig
+from models.fabric.network import Failures, Tree
+from models.fabric.schemes import SCHEMES, parse_scheme
+from models.fabric.streams import Kind, Stream, stream_start
+
+if TYPE_CHECKING:
+    from models.fabric.reference_queue import Queue
+
+
+@dataclass(slots=True, eq=False)
+class Packet:
+    """A data packet or an ACK on its way; numbers are those of `models.fabric.network`."""
+
+    flow: int
+    number: int
+    """Place in its flow, from 0; an ACK has that of its data packet."""
+    ack: bool
+    source: int
+    """Host that sends this packet (for an ACK, the one that got the data)."""
+    destination: int
+    time: int
+    """T, what it takes of a link, gap included, byte times."""
+    answers: Packet | None = None
+    """The data packet that an ACK acknowledges, as it arrived."""
+    tag: Any = None
+    """What the scheme writes on the packet: an entropy, a path, a measurement."""
+    marked: bool = False
+    """ECN: whether a data packet met a long queue (option `ecn_percent`)."""
+    port: int = 0
+    """Input port at the node where it is, or to which it is under way."""
+
+
+@dataclass(eq=False)
+class Switch:
+    """An edge or aggregation switch as its load balancer knows it."""
+
+    config: FabricConfig
+    tree: Tree
+    failures: Failures | None
+    kind: Kind
+    """`Kind.EDGE` or `Kind.AGG`."""
+    number: int
+    """Among the switches of its kind."""
+    scheme: str
+    """What it runs, as users write it (pofan4)."""
+    uplinks: list[Queue] = field(default_factory=list)
+    """The queue of each uplink, w of them."""
+    downlinks: list[Queue] = field(default_factory=list)
+    above: list[Top | Switch] = field(default_factory=list)
+    """The switch at the other end of each uplink."""
+    stream: Stream = field(init=False)
+    """The switch's own random numbers."""
+
+    def __post_init__(self) -> None:
+        self.stream = Stream(self.config.seed, self.kind, self.number)
+
+    @property
+    def salt(self) -> int:
+        """A number that tells the switch's hash function from that of others, 64 bits."""
+        return stream_start(self.config.seed, self.kind, self.number)
+
+    def one_of(self, members: Sequence[int]) -> int:
+        """One of `members` at random; of a single one without a draw."""
+        return members[self.stream.below(len(members))] if len(members) > 1 else members[0]
+
+    def is_above(self, host: int) -> bool:
+        """Whether the way to a host leads down from here."""
+        edge = self.tree.edge_of(host)
+        if self.kind == Kind.EDGE:
+            return edge == self.number
+        return self.tree.pod_of(edge) == self.tree.pod_of(self.number)
+
+    def downlink_to(self, host: int) -> Queue:
+        """The queue towards a host below this switch."""
+        below = host if self.kind == Kind.EDGE else self.tree.edge_of(host)
+        return self.downlinks[below % self.tree.half]
+
+    def valid_to(self, host: int) -> list[int]:
+        """The uplinks that begin a path to a host that is not below, rising."""
+        if self.failures is None:
+            return list(range(self.tree.half))
+        edge = self.tree.edge_of(host)
+        if self.kind == Kind.EDGE:
+            mask = int(self.failures.edge_valid[self.number, edge])
+        else:
+            mask = int(self.failures.agg_valid[self.number, self.tree.pod_of(edge)])
+        return [uplink for uplink in range(self.tree.half) if mask >> uplink & 1]
+
+
+@dataclass(eq=False)
+class Top:
+    """A core or spine switch: all its links lead down, so it has nothing to decide."""
+
+    tree: Tree
+    number: int
+    downlinks: list[Queue] = field(default_factory=list)
+
+    def downlink_to(self, host: int) -> Queue:
+        """The queue towards the pod (two levels: the edge switch) of a host."""
+        return self.downlinks[self.tree.pod_of(self.tree.edge_of(host))]
+
+
+class SwitchScheme:
+    """What one switch does; the engine asks in the order in which packets are served."""
+
+    def __init__(self, switch: Switch) -> None:
+        self.switch = switch
+
+    def pick(self, packet: Packet, now: int, valid: list[int]) -> int:
+        """Return the uplink for a packet: one of `valid`, which rises and is never empty. The
+        packet is put into that uplink's queue right after (or lost there)."""
+        raise NotImplementedError
+
+    def passes(self, packet: Packet, now: int) -> None:
+        """See a packet that leaves downwards, before it is put into the downlink's queue."""
+
+    def arrive(self, packets: list[Packet], now: int) -> None:
+        """See all packets that need an uplink at one time, in the order of the `pick`s to come."""
+
+
+class HostScheme:
+    """What one host does."""
+
+    def __init__(self, config: FabricConfig, tree: Tree, failures: Failures | None, host: int):
+        self.config = config
+        self.tree = tree
+        self.failures = failures
+        self.host = host
+
+    def tag(self, packet: Packet, now: int) -> None:
+        """Write on a data packet or an ACK whose transmission starts."""
+
+    def acknowledged(self, ack: Packet, now: int) -> None:
+        """See an ACK that has come to this host."""
+
+
+def module_of(scheme: str) -> ModuleType:
+    """The module of a scheme named as users write it."""
+    return importlib.import_module(f"models.fabric.schemes.{SCHEMES[parse_scheme(scheme)[0]][0]}")
