@@ -82,6 +82,17 @@ class Switch:
         """One of `members` at random; of a single one without a draw."""
         return members[self.stream.below(len(members))] if len(members) > 1 else members[0]
 
+    def lowest(self, judged: Sequence[tuple[int, int]]) -> int:
+        """Of (value, uplink) in rising order of uplinks, one of least value at random."""
+        least = min(value for value, _ in judged)
+        return self.one_of([uplink for value, uplink in judged if value == least])
+
+    def in_unit(self, size: int) -> int:
+        """A size in bytes in the unit of queue lengths (option `queue_unit`)."""
+        if self.config.options.queue_unit == "packets":
+            return max(1, size // self.config.data_time)
+        return size
+
     def is_above(self, host: int) -> bool:
         """Whether the way to a host leads down from here."""
         edge = self.tree.edge_of(host)
