@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli import csig, ofan, symphony
+from cli import csig, fabric, ofan, symphony
 from cli.screen import say
 
 app = typer.Typer(
@@ -42,6 +42,10 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
     "study": (
         "Set what a choice brings beside what it costs.",
         {"symphony-log": symphony.study_log, "pointers": ofan.study_pointers},
+    ),
+    "fabric": (
+        "Run the network around the hardware: a fat tree, packet by packet.",
+        {"run": fabric.run},
     ),
     "synth": (
         "Map a block to gates and count them.",

@@ -43,7 +43,7 @@ def bound_of(config: FabricConfig, flows: Flows) -> Bound:
         raise ValueError("flows must be at least one, not 0")
     bounds = naive_bounds(config, flows)
     if is_permutation(flows) and config.acks and config.host_order == "alternate":
-        bounds.append(permutation_bound(config, flows))
+        bounds.insert(0, permutation_bound(config, flows))
     return max(bounds, key=lambda bound: bound.times)
 
 

@@ -1,0 +1,190 @@
+"""The commands about the network model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cli.options import given, number, real
+from cli.screen import progress_bar, say
+
+if TYPE_CHECKING:
+    from models.fabric.config import FabricConfig
+    from models.fabric.run import Case
+
+Json = Annotated[bool, typer.Option("--json", help="Print settings and measures as JSON.")]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other setting, such as options.queue_unit=packets; may stand several times.",
+    ),
+]
+
+
+def run(
+    k: Annotated[int | None, number(help="Ports of a switch, even; default 12.")] = None,
+    levels: Annotated[int | None, number(help="3: k³/4 hosts; 2: k²/2 hosts.")] = None,
+    scheme: Annotated[str | None, typer.Option(help="Load balancer; default ofan.")] = None,
+    traffic: Annotated[
+        str | None,
+        typer.Option(
+            help="permutation, inter-pod, all-to-all, ring, moe, moe-eplb, or a matrix FILE.cm."
+        ),
+    ] = None,
+    size: Annotated[str | None, typer.Option(help="Bytes of a flow, such as 1MiB.")] = None,
+    packets: Annotated[int | None, number(help="Packets of a flow, instead.")] = None,
+    host_packets: Annotated[int | None, number(help="All-to-all: packets of a host.")] = None,
+    order: Annotated[
+        str | None, typer.Option(help="All-to-all: rotated, random or same destinations.")
+    ] = None,
+    stride: Annotated[int | None, number(help="Ring: GPU i sends to i + stride.")] = None,
+    steps: Annotated[int | None, number(help="Ring: steps.")] = None,
+    skew: Annotated[float | None, real(help="MoE: busiest receiver over the mean.")] = None,
+    scale: Annotated[float | None, real(help="MoE: share of the paper's 492 MB a GPU.")] = None,
+    load: Annotated[float | None, real(help="Share of the line rate that hosts send at.")] = None,
+    failures: Annotated[float | None, real(help="Probability of a link to be down.")] = None,
+    rate_balance: Annotated[
+        str | None, typer.Option(help="Perfect balance under failures: paths or hops.")
+    ] = None,
+    mix: Annotated[
+        str | None, typer.Option(help="Where --mix-scheme runs: random, pods, edges or aggs.")
+    ] = None,
+    mix_scheme: Annotated[str | None, typer.Option(help="Second load balancer.")] = None,
+    link_gbps: Annotated[int | None, number(help="Rate of a link, Gb/s.")] = None,
+    link_latency_ns: Annotated[int | None, number(help="Propagation time, ns.")] = None,
+    payload_bytes: Annotated[int | None, number(help="Payload of a data packet.")] = None,
+    header_bytes: Annotated[int | None, number(help="Header of a data packet.")] = None,
+    ack_bytes: Annotated[int | None, number(help="Size of an ACK.")] = None,
+    gap_bytes: Annotated[int | None, number(help="Gap behind a frame.")] = None,
+    acks: Annotated[bool | None, typer.Option("--acks/--no-acks", help="Acknowledge.")] = None,
+    buffer_bytes: Annotated[int | None, number(help="Buffer of a port; default none.")] = None,
+    jitter_ns: Annotated[float | None, real(help="Hosts start within this time.")] = None,
+    ties: Annotated[
+        str | None, typer.Option(help="Order of equal arrivals: port, shuffled.")
+    ] = None,
+    host_order: Annotated[
+        str | None, typer.Option(help="Data and ACKs: alternate, ack-first or data-first.")
+    ] = None,
+    seed: Annotated[int | None, number(help="Seed of all that is random; default 0.")] = None,
+    sets: Sets = None,
+    engine: Annotated[
+        Literal["fast", "reference"] | None, typer.Option(help="Both give the same numbers.")
+    ] = None,
+    switches: Annotated[
+        Literal["model", "rtl"], typer.Option(help="rtl: Ofan by the verilated hardware, k ≤ 8.")
+    ] = "model",
+    trace: Annotated[
+        Path | None, typer.Option(help="File for every packet at every link, .csv or .parquet.")
+    ] = None,
+    flows: Annotated[
+        Path | None, typer.Option(help="File for the time of every flow, .csv or .parquet.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="File for the picture of the queues.")] = None,
+    json: Json = False,
+) -> None:
+    """Run one case of the network: completion time, its increase over the bound, queues, loss."""
+    from contextlib import ExitStack
+    from json import dumps
+
+    from models.common.files import replacing
+    from models.common.parquet import is_parquet, need_pyarrow
+    from models.fabric.run import case_of, measures, parse_set, run_case, stage_names
+    from models.fabric.run_files import write_flows, write_trace
+    from models.fabric.run_memory import check_fits
+    from models.fabric.run_picture import matplotlib_figure, save_queues
+
+    settings = given(
+        k=k,
+        levels=levels,
+        scheme=scheme,
+        traffic=traffic,
+        size=size,
+        packets=packets,
+        host_packets=host_packets,
+        order=order,
+        stride=stride,
+        steps=steps,
+        skew=skew,
+        scale=scale,
+        load=load,
+        failures=failures,
+        rate_balance=rate_balance,
+        mix=mix,
+        mix_scheme=mix_scheme,
+        link_gbps=link_gbps,
+        link_latency_ns=link_latency_ns,
+        payload_bytes=payload_bytes,
+        header_bytes=header_bytes,
+        ack_bytes=ack_bytes,
+        gap_bytes=gap_bytes,
+        acks=acks,
+        buffer_bytes=buffer_bytes,
+        jitter_ns=jitter_ns,
+        ties=ties,
+        host_order=host_order,
+        seed=seed,
+        engine=engine,
+    )
+    settings |= dict(map(parse_set, sets or ()))
+    case = case_of(settings)
+    check_fits(case)
+    hook = rtl_hook(case.config) if switches == "rtl" else None
+    made = case.workload.flows(case.config)
+    inputs = [case.workload.traffic] if case.workload.is_matrix else []
+    with ExitStack() as stack:
+        beside = {
+            name: stack.enter_context(replacing(file, inputs))
+            for name, file in given(trace=trace, flows=flows, svg=svg).items()
+        }
+        for file in filter(None, (trace, flows)):
+            if is_parquet(file):
+                need_pyarrow(file)
+        if svg:
+            matplotlib_figure()
+        what = f"{case.config.scheme}, {made.hosts:,} hosts"
+        with progress_bar(what, int(made.packets.sum())) as bar:
+            done = run_case(case, trace=trace is not None, switches=hook, progress=bar, flows=made)
+        found = measures(done)
+        if trace:
+            write_trace(beside["trace"], done, is_parquet(trace))
+        if flows:
+            write_flows(beside["flows"], done, is_parquet(flows))
+        if svg:
+            save_queues(beside["svg"], found, stage_names(case), what)
+    if json:
+        typer.echo(dumps({"settings": case.settings(), "measures": found}, indent=1))
+    else:
+        show(case, found)
+
+
+def rtl_hook(config: FabricConfig) -> Any:
+    """Return the hook that lets the verilated hardware decide at every switch."""
+    from tb.fabric.rtl_switches import rtl_switches
+
+    return rtl_switches(config)
+
+
+def show(case: Case, found: dict[str, Any]) -> None:
+    """Print what a run measured: its numbers, a table by stage, the queues as bars."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from models.fabric.run import stage_names
+    from models.fabric.run_picture import STAGE_COLUMNS, headline, queue_lines, stage_rows
+
+    console = Console(highlight=False)
+    for line in headline(case, found):
+        console.print(line, soft_wrap=True, markup=False)
+    stages = stage_names(case)
+    table = Table("stage", title="Links and the queues before them")
+    for header in STAGE_COLUMNS:
+        table.add_column(header, justify="right")
+    for row in stage_rows(found, stages):
+        table.add_row(*row)
+    console.print(table)
+    for line in queue_lines(found, stages):
+        console.print(line, soft_wrap=True, markup=False)
