@@ -161,6 +161,55 @@ def run(
         show(case, found)
 
 
+def sweep(
+    file: Annotated[Path, typer.Argument(help="What to run: seeds, base and cross, in TOML.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="File for a row a run, .parquet or .csv.")
+    ],
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A dask scheduler, such as tcp://host:8786."),
+    ] = None,
+    workers: Annotated[
+        int | None, number(help="Processes here; default the cores, 0 in this process.")
+    ] = None,
+) -> None:
+    """Run cases × seeds; a sweep that is broken off goes on where it was. Prints mean ± SEM."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from models.common.check import integer
+    from models.fabric.sweep import SUMMARY, run_sweep, summary
+    from models.fabric.sweep_file import read_sweep
+
+    if workers is not None:
+        integer("workers", workers, 0, 4096)
+        if scheduler is not None:
+            raise ValueError("workers must not be given with a scheduler, which has its own")
+    plan = read_sweep(file)
+    with progress_bar(file.stem, len(plan.cases) * len(plan.seeds), 1) as bar:
+        rows = run_sweep(
+            plan, out, scheduler=scheduler, workers=workers, progress=bar, inputs=[file]
+        )
+    if len({row.source for row in rows}) > 1:
+        say("rows were made by different versions of netweave: column source tells which")
+    names = list(dict.fromkeys(name for label in plan.labels for name in label))
+    table = Table(*names, title=f"{file.name}, mean ± SEM of {len(plan.seeds)} seeds")
+    for header in SUMMARY.values():
+        table.add_column(header, justify="right")
+    for label, found in summary(plan, rows):
+        cells = ["" if label.get(name) is None else str(label[name]) for name in names]
+        table.add_row(*cells, *(plus_minus(found[measure]) for measure in SUMMARY))
+    Console(highlight=False).print(table)
+
+
+def plus_minus(value: tuple[float, float | None] | None) -> str:
+    """Return mean ± SEM, or a dash where no run has a value."""
+    if value is None:
+        return "-"
+    return f"{value[0]:,.3f}" + (f" ± {value[1]:.2g}" if value[1] is not None else "")
+
+
 def rtl_hook(config: FabricConfig) -> Any:
     """Return the hook that lets the verilated hardware decide at every switch."""
     from tb.fabric.rtl_switches import rtl_switches

@@ -12,13 +12,14 @@ LONG_WORK = 200_000
 
 
 @contextmanager
-def progress_bar(what: str, count: int) -> Iterator[Callable[[int], None]]:
-    """Give a function that takes how many are done; a screen shows it where the work is long."""
+def progress_bar(what: str, count: int, long: int = LONG_WORK) -> Iterator[Callable[[int], None]]:
+    """Give a function that takes how many are done; a screen shows it where the work is long: from
+    a count of `long` on."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    hidden = count < LONG_WORK or not console.is_terminal
+    hidden = count < long or not console.is_terminal
     with Progress(console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task(what, total=count)
         yield lambda done: progress.update(task, completed=done)

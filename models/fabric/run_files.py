@@ -16,8 +16,8 @@ _ROWS = 1 << 16
 
 
 def write_flows(path: Path, run: Run, parquet: bool | None = None) -> None:
-    """Write flow, source, destination, packets, begin_ns and finish_ns (empty or null if a packet of
-    it was lost) of each flow, as Parquet or CSV by the name of the file."""
+    """Write flow, source, destination, packets, begin_ns and finish_ns (empty or null if a packet
+    of it was lost) of each flow, as Parquet or CSV by the name of the file."""
     flows, result = run.flows, run.result
     ns = float(run.case.config.byte_ps) / 1000
     columns = {
