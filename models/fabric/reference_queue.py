@@ -73,7 +73,8 @@ class Queue:
 
     def backlog_before(self, time: int) -> int:
         """The backlog at a past time, of the packets that had been put in before it."""
-        return max((p.start + p.time - time for p in self._listed if p.arrival < time), default=0)
+        ends = [p.start + p.time for p in self._listed if p.arrival < time]
+        return max(0, *(end - time for end in ends)) if ends else 0
 
     def length(self, now: int) -> int:
         """The length a scheme sees: options `queue_unit`, `queue_in_service`, `queue_age_ns`."""
