@@ -45,7 +45,7 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
     ),
     "fabric": (
         "Run the network around the hardware: a fat tree, packet by packet.",
-        {"run": fabric.run, "sweep": fabric.sweep},
+        {"run": fabric.run, "sweep": fabric.sweep, "figure": fabric.figure},
     ),
     "synth": (
         "Map a block to gates and count them.",

@@ -203,6 +203,57 @@ def sweep(
     Console(highlight=False).print(table)
 
 
+def figure(
+    name: Annotated[str, typer.Argument(help="1, 3 to 11, 13, 16 to 18, or details.")],
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller network, for a look.")] = False,
+    seeds: Annotated[int | None, number(help="Runs of each point; default the figure's.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write into.")] = Path(
+        "build/figures"
+    ),
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A dask scheduler.")
+    ] = None,
+    workers: Annotated[
+        int | None, number(help="Processes here; default the cores, 0 in this process.")
+    ] = None,
+) -> None:
+    """Make a figure of the paper: CSV, SVG, and a verdict for each curve beside what it says."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from models.common.check import integer
+    from models.fabric.figures import figure as named
+    from models.fabric.figures.base import Data
+    from models.fabric.figures.draw import record, write_csv, write_json, write_svg
+    from models.fabric.run_picture import matplotlib_figure
+    from models.fabric.sweep import run_sweep
+
+    wanted = named(name)
+    count = wanted.seeds if seeds is None else integer("seeds", seeds, 1, 10_000)
+    if workers is not None:
+        integer("workers", workers, 0, 4096)
+    matplotlib_figure()
+    out.mkdir(parents=True, exist_ok=True)
+    stem = f"figure{wanted.name}"
+    plan = wanted.sweep(quick, count)
+    with progress_bar(stem, len(plan.cases) * count, 1) as bar:
+        rows = run_sweep(
+            plan, out / f"{stem}-runs.parquet", scheduler=scheduler, workers=workers, progress=bar
+        )
+    data = Data(wanted.points(quick), rows)
+    verdicts = wanted.judge(data)
+    write_csv(out / f"{stem}.csv", wanted, data)
+    write_svg(out / f"{stem}.svg", wanted, data)
+    write_json(out / f"{stem}.json", record(wanted, verdicts, data, quick=quick, seeds=count))
+    table = Table("curve", "", "the paper says", "here", "holds", title=wanted.title)
+    for verdict in verdicts:
+        holds = {True: "yes", False: "no", None: "-"}[verdict.holds]
+        found = verdict.found + (f" ({verdict.reason})" if verdict.reason else "")
+        table.add_row(verdict.curve, verdict.kind, verdict.says, found, holds)
+    Console(highlight=False).print(table)
+    say(f"wrote {stem}.csv, .svg, .json and -runs.parquet into {out}")
+
+
 def plus_minus(value: tuple[float, float | None] | None) -> str:
     """Return mean ± SEM, or a dash where no run has a value."""
     if value is None:

@@ -76,12 +76,13 @@ def run_sweep(
         raise InputError(out, None, None, None, "cannot be replaced: it is not a regular file")
     jobs = list(sweep.jobs())
     with Journal(out.with_name(f"{out.name}.journal")) as journal:
-        left = [job for job in jobs if job.key not in journal.results]
+        # Cases with equal settings share a key and are run once.
+        left = {job.key: job for job in jobs if job.key not in journal.results}
         done = len(jobs) - len(left)
         if progress:
             progress(done)
         if left:
-            with _results(left, scheduler, workers) as results:
+            with _results(list(left.values()), scheduler, workers) as results:
                 for job, result in results:
                     journal.add(job.key, result)
                     done += 1

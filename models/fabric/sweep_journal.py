@@ -42,7 +42,9 @@ class Journal:
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None and not self.results:
+            self.path.unlink(missing_ok=True)
         self._close()
 
     def _close(self) -> None:

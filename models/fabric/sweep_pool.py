@@ -9,6 +9,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
@@ -72,17 +75,22 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         ) from None
     with _quiet(), contextlib.ExitStack() as stack:
         if scheduler is None:
-            cluster = LocalCluster(
-                n_workers=workers or os.cpu_count() or 1,
-                threads_per_worker=1,
-                processes=True,
-                memory_limit=0,
-                dashboard_address=None,  # type: ignore[arg-type]
-                silence_logs=logging.CRITICAL,
-            )
+            with _deaf():
+                cluster = LocalCluster(
+                    n_workers=workers or os.cpu_count() or 1,
+                    threads_per_worker=1,
+                    processes=True,
+                    memory_limit=0,
+                    dashboard_address=None,  # type: ignore[arg-type]
+                    silence_logs=logging.CRITICAL,
+                )
             stack.callback(cluster.close, timeout=5)
             client = Client(cluster, set_as_default=False)
         else:
+            if not re.fullmatch(r"(tcp|tls|ws|wss)://[^\s/]+:[0-9]{1,5}", scheduler):
+                raise ValueError(
+                    f"scheduler must be an address such as tcp://host:8786, not {scheduler!r}"
+                )
             try:
                 client = Client(scheduler, timeout=ANSWER_SECONDS, set_as_default=False)
             except (OSError, ValueError, TimeoutError):
@@ -153,6 +161,19 @@ def _naming(job: Job) -> Iterator[None]:
         yield
     except (ValueError, TypeError) as error:
         raise ValueError(f"case {job.number}, seed {job.case.config.seed}: {error}") from None
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Start processes that a Ctrl-C on the terminal passes by: this one ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager
