@@ -22,17 +22,18 @@ class Waiting:
         """Whether no packet waits."""
         return not self.waiting
 
-    def takes(self, batch: Sequence[int | None]) -> bool:
-        """Whether a batch (the key of each lane, None where idle) is taken in this cycle."""
+    @property
+    def takes(self) -> bool:
+        """Whether a batch is taken in this cycle."""
         return len(self.waiting) < self.config.engine.depth
 
     def take(self, batch: Sequence[int | None]) -> None:
-        """Take a batch; one without packets takes no place.
+        """Take a batch (the key of each lane, None where idle); one without packets takes no place.
 
         Raises `ValueError` if the queue is full.
         """
-        if not self.takes(batch):
-            raise ValueError("the queue has no room for this batch")
+        if not self.takes:
+            raise ValueError("the queue has no room for a batch")
         packets = {lane: key for lane, key in enumerate(batch) if key is not None}
         if packets:
             self.waiting.append(packets)

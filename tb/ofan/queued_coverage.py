@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from models.ofan.config import OfanConfig
-from models.ofan.place import place
 from models.ofan.queued import Queued
 from models.ofan.slots import GROUP, Wave
-
-APART = 3
-"""Cycles between two uses of a pointer up to which they are counted: read, advance and write."""
+from tb.ofan.bank_coverage import Uses, uses_rows
 
 
 def rows(c: OfanConfig) -> Iterator[tuple[str, str, bool]]:
@@ -22,11 +19,7 @@ def rows(c: OfanConfig) -> Iterator[tuple[str, str, bool]]:
     waits = fold > 1 or conflict
     two = fold > 1 or (conflict and engine.depth > 1)
     several = min(engine.banks, c.keys) > 1 and count > 1
-    for size in range(1, count + 1):
-        yield f"bank serves {size}", "so many packets of a pointer in one cycle", True
-    apart = "a pointer is used again so many cycles after its last use, stalls not counted"
-    for cycles in range(1, APART + 1):
-        yield f"same key served {cycles} cycles later", apart, True
+    yield from uses_rows(count)
     yield "bank conflict", "two packets of a wave want two pointers of one bank", conflict
     yield "same key in two waves", "and so the younger wave's packets wait", two and count > 1
     yield "younger wave served", "packets of two waves are served in one cycle", two and several
@@ -48,8 +41,8 @@ class WatchedQueued(Queued):
         super().__init__(config)
         self.depth = config.engine.depth
         self.seen: set[str] = set()
-        self._steps = self._taken = 0
-        self._last: dict[int, int] = {}
+        self._uses = Uses(config.engine.banks)
+        self._taken = 0
 
     @property
     def refusal(self) -> str:
@@ -58,28 +51,21 @@ class WatchedQueued(Queued):
 
     def step(self, batch: Sequence[int | None] | None = None) -> dict[int, int]:
         self.seen = set()
-        self._steps += 1
         if batch is not None:
             if self._taken % self.depth == 0 and not self.slots.empty:
                 self.seen.add("turn of slots wraps")
             self._taken += 1
         served = super().step(batch)
-        for key in set(served.values()):
-            count = sum(other == key for other in served.values())
-            self.seen.add(f"bank serves {count}")
-            apart = self._steps - self._last.get(key, -APART)
-            if apart <= APART:
-                self.seen.add(f"same key served {apart} cycles later")
-            self._last[key] = self._steps
+        self.seen |= self._uses.seen(served)
         return served
 
     def _served(self) -> list[Wave]:
         waves, served = self.slots.waves, super()._served()
+        bank = self._uses.bank
         for wave, mine in zip(waves, served, strict=True):
             for lane, key in wave.items():
-                if lane not in mine and any(
-                    self._bank(key) == self._bank(other) and key != other for other in mine.values()
-                ):
+                others = [other for other in mine.values() if other != key]
+                if lane not in mine and any(bank(key) == bank(other) for other in others):
                     self.seen.add("bank conflict")
         if len(waves) > 1:
             self._look(waves, served)
@@ -96,12 +82,9 @@ class WatchedQueued(Queued):
             self.seen.add("two waves end")
         queues = [{lane % self.slots.queues for lane in wave} for wave in (old, young)]
         behind = queues[0] & queues[1]
-        busy = {self._bank(key) for key in (*old.values(), *gone[1].values())}
+        busy = {self._uses.bank(key) for key in (*old.values(), *gone[1].values())}
         for lane, key in young.items():
             queue = lane % self.slots.queues
             waits = behind and queue // GROUP >= min(behind) // GROUP
-            if waits and queue not in behind and self._bank(key) not in busy:
+            if waits and queue not in behind and self._uses.bank(key) not in busy:
                 self.seen.add("hidden packet")
-
-    def _bank(self, key: int) -> int:
-        return place(key, self.banks)[0]

@@ -278,7 +278,7 @@ def sweep_of(c: OfanConfig) -> int:
     sweeps = [c.masks]
     if c.lookup == "table":
         sweeps.append(1 << c.prefix_bits)
-    if c.engine.kind != "queued-banked" and c.masks:
+    if c.engine.kind in ("sorted", "sorted-banked") and c.masks:
         sweeps.append(c.destinations)
     if c.engine.banked:
         return max(rows(c.keys, c.engine.banks) + 1, *sweeps)

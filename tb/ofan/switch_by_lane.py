@@ -19,7 +19,7 @@ from models.ofan.switch import Packet
 from tb.ofan.switch_coverage import SwitchCoverage
 from tb.ofan.switch_cycle import Beat, Cycle
 from tb.ofan.switch_reference import Answers, Reference, compare
-from tb.ofan.switch_schedule import SCHEDULES, Schedule
+from tb.ofan.switch_schedule import Schedule
 
 
 @dataclass
@@ -36,8 +36,8 @@ class Open:
 
 
 class ByLane:
-    """Holds the answers of each lane to what they must be, every batch to its bound, and, where the
-    engine's schedule is modelled, each cycle to it."""
+    """Holds the answers of each lane to what they must be, every batch to its bound, and each cycle
+    to the model of the engine's schedule."""
 
     def __init__(self, config: OfanConfig, latency: int, coverage: SwitchCoverage) -> None:
         self.config = config
@@ -55,8 +55,7 @@ class ByLane:
         self.number = self.time = self._due = 0
         self._fence = False  # a write goes in front of the next batch
         self._beat: Beat | None = None
-        modelled = c.engine.kind in SCHEDULES
-        self.schedule = Schedule(c, self.latency) if modelled else None
+        self.schedule = Schedule(c, self.latency)
 
     @property
     def in_flight(self) -> int:
@@ -80,18 +79,15 @@ class ByLane:
     def ready(self, now: Cycle) -> None:
         """A batch is offered, and the switch is ready for it or not."""
         where = f"cycle {now.number}: s_axis_tready is {now.taken:d}"
-        if self.schedule and now.writing:
+        if now.writing and self.config.engine.kind != "sorted-banked":
             assert not now.taken, f"{where} though a write is offered"
-        if now.stalled or now.writing or now.sweeping:
-            return
-        if not self.schedule:
-            assert now.taken or self.open, f"{where} though nothing is inside"
-            return
-        takes = self.schedule.takes(still=False)
+        takes = self.schedule.takes(now.held)
+        if now.sweeping and self.config.lookup == "table" and not now.taken:
+            return  # its own sweep is not modelled
         assert now.taken == takes, f"{where}, not {takes:d}"
-        if not takes:
+        if not (takes or now.stalled or now.writing or now.sweeping):
             for pipe in self.schedule.pipes:
-                self.coverage.hit(pipe.engine.refusal)
+                self.coverage.hit(pipe.refusal)
 
     def nothing(self, now: Cycle) -> None:
         """No answer is there."""
@@ -110,11 +106,8 @@ class ByLane:
         self._leaving(now, beat.keep)
 
     def _leaving(self, now: Cycle, keep: int) -> None:
-        if self.schedule:
-            want = self.schedule.leaving
-            assert keep == want, (
-                f"cycle {now.number}: answers leave of lanes {keep:#x}, not {want:#x}"
-            )
+        want = self.schedule.leaving
+        assert keep == want, f"cycle {now.number}: answers leave of lanes {keep:#x}, not {want:#x}"
 
     def left(self) -> None:
         """The beat has been taken."""
@@ -150,11 +143,10 @@ class ByLane:
 
     def end(self, now: Cycle, batch: Answers | None) -> None:
         """The cycle ends; `batch` was taken in it."""
-        if self.schedule:
-            self.schedule.tick(batch.packets if batch else None, now.stalled or now.sweeping)
-            for pipe in self.schedule.pipes:
-                for name in pipe.engine.seen:
-                    self.coverage.hit(name)
+        self.schedule.tick(batch.packets if batch else None, now.held)
+        for pipe in self.schedule.pipes:
+            for name in pipe.seen:
+                self.coverage.hit(name)
         self.time += not (now.stalled or now.sweeping)
         while self.open and not self.open[0].left:
             self.open.popleft()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from models.ofan.config import OfanConfig
 from models.ofan.masks import MaskWrite
 from models.ofan.switch import UNROUTABLE
 from tb.coverage import Bin, Coverage
-from tb.ofan import queued_coverage
+from tb.ofan import matched_coverage, queued_coverage, sorted_schedule
 from tb.ofan.switch_cycle import Cycle
 from tb.ofan.switch_reference import Answers, Reference
 
@@ -34,6 +34,13 @@ def bins(c: OfanConfig, latency: int) -> list[Bin]:
 
 Rows = Iterator[tuple[str, str, bool]]
 
+OF_ENGINE: dict[str, Callable[[OfanConfig], Rows]] = {
+    "queued-banked": queued_coverage.rows,
+    "matched-banked": matched_coverage.rows,
+    "sorted-banked": sorted_schedule.rows_of,
+}
+"""What is to be seen of the banked engines in the test `traffic`."""
+
 
 def _traffic(c: OfanConfig, latency: int) -> Rows:
     lanes, w = c.lanes_per_pipe, c.uplinks
@@ -49,8 +56,8 @@ def _traffic(c: OfanConfig, latency: int) -> Rows:
                 "a pointer is used again so many cycles after its last use, nothing having stalled",
                 True,
             )
-    if c.engine.kind == "queued-banked":
-        yield from queued_coverage.rows(c)
+    if c.engine.banked:
+        yield from OF_ENGINE[c.engine.kind](c)
     for t in range(c.size_classes):
         yield f"size class {t}", "a packet of this class", True
     yield "all lanes one key", "every lane of a pipe has a packet of one pointer", lanes > 1
@@ -74,7 +81,7 @@ def _traffic(c: OfanConfig, latency: int) -> Rows:
 
 
 def _pauses(c: OfanConfig) -> Rows:
-    fills = not c.engine.banked or c.lookup != "none"
+    fills = c.engine.kind != "queued-banked" or c.lookup != "none"
     yield "input idle", "ready without valid at s_axis, batches in flight", True
     yield "output stalled", "valid without ready at m_axis", True
     yield "stall and idle at once", "both of these in one cycle", True

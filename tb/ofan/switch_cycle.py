@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+Keys = Sequence[int | None]
+"""The keys of a batch, None where a lane is idle."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """What may hold batches back in a cycle."""
+
+    stalled: bool = False
+    """An answer waits."""
+    sweeping: bool = False
+    """The memories are being initialised."""
+    writing: bool = False
+    """A write of the masks is offered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +47,11 @@ class Cycle:
     def stalled(self) -> bool:
         """An answer waits."""
         return self.answer and not self.answer_taken
+
+    @property
+    def held(self) -> Held:
+        """What may hold batches back."""
+        return Held(self.stalled, self.sweeping, self.writing)
 
 
 @dataclass(frozen=True)

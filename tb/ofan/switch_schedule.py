@@ -4,32 +4,62 @@
 s_axis ──► [lookup] ──► model of the engine: who is served ──► as many cycles as it takes ──► m_axis
 ```
 
-A pipe has all of that of its own. While an answer waits at m_axis everything but a lookup stands
-still.
+A pipe has all of that of its own. While an answer waits at m_axis everything but a lookup and the
+queue of `matched-banked` stands still. `sorted-banked` has what stands between its queue and its
+banks to be modelled too: `tb.ofan.sorted_schedule`.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 from models.ofan.config import OfanConfig
 from models.ofan.switch import Packet
+from tb.ofan.matched_coverage import WatchedMatched
 from tb.ofan.queued_coverage import WatchedQueued
+from tb.ofan.sorted_schedule import SortedPipe
+from tb.ofan.switch_cycle import Held, Keys
 
-SCHEDULES = {"queued-banked": WatchedQueued}
-"""The models, by engine."""
 
-Keys = Sequence[int | None]
+class AnyPipe(Protocol):
+    """One pipe of a switch."""
+
+    wrote: bool
+    """The pipe has taken the write that is offered."""
+
+    @property
+    def leaving(self) -> Iterable[int]:
+        """The lanes that have an answer now."""
+        ...
+
+    @property
+    def seen(self) -> set[str]:
+        """Names of what the last cycle was a case of, for the coverage."""
+        ...
+
+    @property
+    def refusal(self) -> str:
+        """Why no batch is taken, for the coverage."""
+        ...
+
+    def takes(self, held: Held) -> bool:
+        """Whether a batch is taken."""
+        ...
+
+    def tick(self, batch: Keys | None, held: Held) -> None:
+        """A cycle ends in which `batch` was taken."""
+        ...
 
 
 class Schedule:
-    """All pipes of a switch whose engine has a model in `SCHEDULES`."""
+    """All pipes of a switch with a banked engine."""
 
     def __init__(self, config: OfanConfig, latency: int) -> None:
         self.config = config
-        self.pipes = [Pipe(config, latency) for _ in range(config.pipes)]
+        kind = SortedPipe if config.engine.kind == "sorted-banked" else Pipe
+        self.pipes: list[AnyPipe] = [kind(config, latency) for _ in range(config.pipes)]
 
     @property
     def leaving(self) -> int:
@@ -38,17 +68,20 @@ class Schedule:
         return sum(
             1 << pipe * lanes + lane
             for pipe, there in enumerate(self.pipes)
-            for lane in there.behind[-1]
+            for lane in there.leaving
         )
 
-    def takes(self, still: bool) -> bool:
-        """Whether a batch is taken now; `still` says that the engines stand still."""
-        return all(pipe.takes(still) for pipe in self.pipes)
+    def takes(self, held: Held) -> bool:
+        """Whether a batch is taken now."""
+        return all(pipe.takes(held) for pipe in self.pipes)
 
-    def tick(self, packets: Sequence[Packet] | None, still: bool) -> None:
+    def tick(self, packets: Sequence[Packet] | None, held: Held) -> None:
         """A cycle ends in which a batch was taken, or None."""
         for number, pipe in enumerate(self.pipes):
-            pipe.tick(None if packets is None else self._keys(packets, number), still)
+            pipe.tick(None if packets is None else self._keys(packets, number), held)
+        if all(pipe.wrote for pipe in self.pipes):
+            for pipe in self.pipes:
+                pipe.wrote = False
 
     def _keys(self, packets: Sequence[Packet], pipe: int) -> Keys:
         c = self.config
@@ -61,30 +94,49 @@ class Schedule:
 
 
 class Pipe:
-    """One pipe: what waits in its lookup, its engine, and what is on its way out."""
+    """What waits in the lookup of a pipe, its engine, and what is on its way out."""
 
     def __init__(self, config: OfanConfig, latency: int) -> None:
-        self.engine: Any = SCHEDULES[config.engine.kind](config)
+        self.queues = config.engine.kind == "matched-banked"
+        """Whether batches are taken while all else stands still."""
+        self.engine: Any = (WatchedMatched if self.queues else WatchedQueued)(config)
         self.lookup = config.lookup != "none"
         self.front: Keys | None = None
         """The batch in the lookup."""
         depth = latency - self.lookup
         self.behind: deque[dict[int, int]] = deque([{}] * depth, depth)
         """Packets that have been served, {lane: key}, a set for each cycle; the last leaves."""
+        self.wrote = False
 
-    def takes(self, still: bool) -> bool:
-        """Whether a batch is taken."""
-        return (self.lookup and self.front is None) or self._enters(still)
+    @property
+    def leaving(self) -> Iterable[int]:
+        return self.behind[-1]
 
-    def tick(self, batch: Keys | None, still: bool) -> None:
-        """A cycle ends in which `batch` was taken."""
+    @property
+    def seen(self) -> set[str]:
+        return self.engine.seen
+
+    @property
+    def refusal(self) -> str:
+        return self.engine.refusal
+
+    def takes(self, held: Held) -> bool:
+        if held.writing:
+            return False
+        return (self.lookup and self.front is None) or self._enters(held)
+
+    def tick(self, batch: Keys | None, held: Held) -> None:
         enters = batch
         if self.lookup:
-            waits = self.front is not None and not self._enters(still)
+            waits = self.front is not None and not self._enters(held)
             enters = None if waits else self.front
             self.front = self.front if waits else batch
-        if not still:
+        if not held.stalled:
             self.behind.appendleft(self.engine.step(enters))
+        elif enters is not None:
+            self.engine.take(enters)
 
-    def _enters(self, still: bool) -> bool:
-        return not still and self.engine.takes
+    def _enters(self, held: Held) -> bool:
+        if held.sweeping or (held.stalled and not self.queues):
+            return False
+        return self.engine.takes

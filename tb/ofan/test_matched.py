@@ -71,7 +71,7 @@ def test_model_on_a_conflict_a_hit_and_a_full_queue() -> None:
     assert model.step([1, None, None, None]) == {2: 4, 3: 2}
     assert model.step([4, 1, 4, 1]) == {0: 1}
     assert model.step([3, 3, 3, 3]) == {0: 4}
-    assert not model.takes([0, None, None, None])
+    assert not model.takes
     with pytest.raises(ValueError, match="no room"):
         model.step([0, None, None, None])
     assert model.step() == {1: 1}

@@ -34,6 +34,7 @@ from tb.ofan.reference import (
     request_fields,
     write_fields,
 )
+from tb.ofan.switch_cycle import Held
 from tb.ofan.switch_reference import Reference
 from tb.ofan.switch_schedule import Pipe
 
@@ -160,14 +161,14 @@ class Watch:
                 ctx.set(dut.write.valid, writing)
                 sampled.append(dut.write.ready)
             _, _, taken, valid, beat, *written = await ctx.tick().sample(*sampled)
-            leaving = self.schedule.behind[-1]
+            leaving = set(self.schedule.leaving)
             assert valid == bool(leaving), f"cycle {cycle}: o.valid is {valid}"
             if valid:
                 due = [self.due[n][0] if n in leaving else None for n in range(len(self.due))]
                 want = [answer_fields(uplink) for uplink in due]
                 assert not differences(want, beat, f"cycle {cycle}: o")
-            still = cycle < swept or (valid and not ready)
-            takes = self.schedule.takes(still) and not writing
+            held = Held(valid and not ready, cycle < swept, writing)
+            takes = self.schedule.takes(held)
             assert taken == takes, f"cycle {cycle}: i.ready is {taken}"
             if valid and ready:
                 for lane in leaving:
@@ -176,7 +177,7 @@ class Watch:
             if offering and taken:
                 batch, offering = queue.popleft(), False
                 self._serve(batch)
-            self.schedule.tick(None if batch is None else keys_of(c, batch), still)
+            self.schedule.tick(None if batch is None else keys_of(c, batch), held)
             writing = writing and not any(written)
         raise AssertionError(f"{len(queue)} batches left after {LONGEST} cycles")
 

@@ -25,10 +25,6 @@ Keys = list[list[int | None]]
 PIPES = {"queued-banked": Queued, "matched-banked": Matched, "sorted-banked": SortedBanked}
 
 
-def takes(pipe: Any, part: list[int | None]) -> bool:
-    return pipe.takes if isinstance(pipe, Queued) else pipe.takes(part)
-
-
 def served(config: OfanConfig, offered: Keys) -> tuple[list[int], list[dict[int, int]]]:
     """Serve batches in the plain models; return the cycle in which each batch that has packets is
     taken, and {lane: key} of the packets served in each cycle."""
@@ -42,7 +38,7 @@ def served(config: OfanConfig, offered: Keys) -> tuple[list[int], list[dict[int,
         parts: list[Any] = [None] * len(pipes)
         if front:
             split = [front[0][pipe * width : (pipe + 1) * width] for pipe in range(len(pipes))]
-            if all(takes(pipe, part) for pipe, part in zip(pipes, split, strict=True)):
+            if all(pipe.takes for pipe in pipes):
                 taken.append(now)
                 front.popleft()
                 parts = split

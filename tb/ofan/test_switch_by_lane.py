@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from models.ofan.config import OfanConfig
 from models.ofan.engine import Engine
 from models.ofan.switch import Packet
+from rtl.ofan.engine import pointer_engine
 from tb.ofan.switch_by_lane import ByLane
 from tb.ofan.switch_coverage import SwitchCoverage
 from tb.ofan.switch_cycle import Beat, Cycle
 from tb.ofan.switch_reference import Reference
+from tb.ofan.switch_schedule import Schedule
 
 LATENCY = 3
 
@@ -23,6 +26,8 @@ class Driver:
     """A switch of two lanes under a judge: what its ports show is said cycle by cycle."""
 
     kind: str = "sorted-banked"
+    timed: bool = False
+    """Whether the judge knows the schedule; else it finds every one right."""
     judge: ByLane = field(init=False)
 
     def __post_init__(self) -> None:
@@ -32,12 +37,19 @@ class Driver:
             destinations=4,
             order="plain",
             init="zero",
+            masks=0,
             engine=Engine(kind=self.kind, banks=2),
         )
         self.model = Reference(c)
-        self.judge = ByLane(c, LATENCY, SwitchCoverage("judge", c, LATENCY))
+        self.latency = LATENCY
+        if self.timed:
+            self.latency = pointer_engine(c).latency
+        self.judge = ByLane(c, self.latency, SwitchCoverage("judge", c, self.latency))
         self.judge.restart(0)
         self.number = 0
+        self.schedule = Mock(Schedule, pipes=[], **{"takes.return_value": True})
+        if not self.timed:
+            self.judge.schedule = self.schedule
 
     def cycle(
         self,
@@ -57,6 +69,7 @@ class Driver:
             **seen,
         )
         self.judge.begin(now)
+        self.schedule.leaving = sum(1 << lane for lane in answers or ())
         if answers is None:
             self.judge.nothing(now)
         else:
@@ -154,21 +167,28 @@ def test_a_lane_answers_in_its_order() -> None:
         ),
     ],
 )
-def test_ready_where_the_schedule_is_modelled(ports: dict[str, Any], said: str) -> None:
+def test_ready(ports: dict[str, Any], said: str) -> None:
     with pytest.raises(AssertionError, match=said):
-        Driver("queued-banked").cycle(1, 1, **ports)
+        Driver("queued-banked", timed=True).cycle(1, 1, **ports)
 
 
-def test_ready_where_it_is_not() -> None:
-    with pytest.raises(
-        AssertionError, match="^cycle 0: s_axis_tready is 0 though nothing is inside$"
-    ):
-        Driver().cycle(1, 1, taken=False)
-
-
-def test_lanes_leave_when_the_schedule_says() -> None:
-    driver = Driver("queued-banked")
+def test_a_queue_takes_batches_during_a_stall() -> None:
+    """The second of four leaves nothing free in a queue of two."""
+    driver = Driver("matched-banked", timed=True)
     driver.cycle(1, 1)
     driver.idle(2)
-    with pytest.raises(AssertionError, match="^cycle 3: answers leave of lanes 0x2, not 0x1$"):
-        driver.cycle(answers={1: 1})
+    for taken in (True, True, False):
+        driver.cycle(1, 1, answers={0: 0, 1: 1}, stalled=True, taken=taken)
+    with pytest.raises(AssertionError, match="^cycle 6: s_axis_tready is 1, not 0$"):
+        driver.cycle(1, 1, answers={0: 0, 1: 1}, stalled=True)
+
+
+@pytest.mark.parametrize("kind", ["queued-banked", "matched-banked", "sorted-banked"])
+def test_lanes_leave_when_the_schedule_says(kind: str) -> None:
+    driver = Driver(kind, timed=True)
+    driver.idle(8)  # the sweep
+    driver.cycle(1, None)
+    driver.idle(driver.latency - 1)
+    due = 8 + driver.latency
+    with pytest.raises(AssertionError, match=f"^cycle {due}: answers leave of lanes 0x0, not 0x1$"):
+        driver.idle(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -174,12 +175,17 @@ LARGE: dict[str, tuple[OfanConfig, int]] = {
 CONFIGS = SMALL | LARGE
 
 
+@cache
+def latency_of(config: OfanConfig) -> int:
+    """Making a large switch takes a second, and several tests ask."""
+    return Switch(config).latency
+
+
 def parameters(name: str, config: OfanConfig, batches: int, **more: Any) -> dict[str, Any]:
-    latency = Switch(config).latency
     return {
         "run": name,
         "config": config,
-        "latency": latency,
+        "latency": latency_of(config),
         "batches": batches,
         "seed": 1,
         "resets": 8,
@@ -211,9 +217,7 @@ def test_configurations_reach_every_bin() -> None:
         for masks in (0, 1)
         for lookup in ("none", "table", "aligned")
     ]
-    here = set[str]().union(
-        *(names(config, Switch(config).latency) for config, _ in CONFIGS.values())
-    )
+    here = set[str]().union(*(names(config, latency_of(config)) for config, _ in CONFIGS.values()))
     assert set[str]().union(*(names(config, 1) for config in ever)) <= here
     assert {"w odd", "w even", "w no power of two", "group larger than w"} <= here
 
@@ -224,7 +228,7 @@ def test_the_page_tells_every_bin() -> None:
     counted = {
         (bin.test, kind(bin.name), bin.meaning)
         for config, _ in CONFIGS.values()
-        for bin in bins(config, Switch(config).latency)
+        for bin in bins(config, latency_of(config))
     }
     assert counted <= rows
     assert {row for row in rows if row[0] in TESTS} == counted
