@@ -20,11 +20,10 @@ from models.ofan.study_traffic import PERIOD, TRAFFIC, Size
 from rtl.ofan.combine import Combine
 from rtl.ofan.engine import pointer_engine
 from rtl.ofan.sort import Sort
-from rtl.toolchain import yosys_engine
 from synth.activity import STREAMS, Activity, Simulation
 from synth.netlist import whole_netlist
 from synth.parts import Progress
-from synth.records import COMMITTED, Record, read_records, versions, write_records
+from synth.records import COMMITTED, Record, counted, read_records, write_records
 from synth.table import Table, shown
 
 PAPER_GATES, PAPER_ACTIVITY, PAPER_WATT, CLOCK = 127_000, 0.1, 6e-3, 1e9
@@ -179,18 +178,7 @@ def _records(name: str, says: str, activity: Activity, packets: float) -> list[R
         ("activity, a net", 100 * activity.by_nets, "%"),
         ("power", 1e3 * watt, "mW"),
     ]
-    return [
-        Record(
-            block=says,
-            preset=name,
-            metric=metric,
-            value=round(value, 3),
-            unit=unit,
-            engine=yosys_engine(),
-            versions=versions(),
-        )
-        for metric, value, unit in numbers
-    ]
+    return counted(says, name, numbers, digits=3)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from models.common.errors import InputError
@@ -65,15 +65,24 @@ def records_of(block: str, preset: str, cost: Cost, fitted: str | None = None) -
     ]
     exact = ("gating", "flops", "storage", "rom", "sram")
     return [
+        replace(record, fitted=None if record.metric in exact else fitted)
+        for record in counted(block, preset, numbers)
+    ]
+
+
+def counted(
+    block: str, preset: str, numbers: Iterable[tuple[str, float, str]], digits: int = 1
+) -> list[Record]:
+    """Return records of numbers (metric, value, unit) that were counted with the chosen Yosys."""
+    return [
         Record(
             block=block,
             preset=preset,
             metric=metric,
-            value=round(value, 1),
+            value=round(value, digits),
             unit=unit,
             engine=yosys_engine(),
             versions=versions(),
-            fitted=None if metric in exact else fitted,
         )
         for metric, value, unit in numbers
     ]

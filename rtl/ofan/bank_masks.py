@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Const, Module, Mux, Signal, unsigned
+from typing import Any
+
+from amaranth.hdl import Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, memory, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from models.common.check import bits_for
 from models.ofan.config import OfanConfig
@@ -123,3 +125,19 @@ class BankMasks(wiring.Component):
                     ways.eq(Mux(some_down, levels[-1], c.uplinks)),
                 ]
         return m
+
+
+def take_writes(m: Module, engine: Any, masks: BankMasks, inside: Value, advance: Value) -> Value:
+    """Wire the write port of an engine to its tables; return whether batches may be taken.
+
+    `inside` says that packets are under way, `advance` that this cycle counts. A batch that a
+    lookup in front has already taken goes before the write.
+    """
+    connect(m, flipped(engine.write), masks.write)
+    in_lookup = engine.i.valid if engine.config.lookup != "none" else Const(0)
+    m.d.comb += [
+        engine.pending.eq(engine.write.valid),
+        masks.idle.eq(~in_lookup & ~inside),
+        masks.advance.eq(advance),
+    ]
+    return masks.running & (~engine.write.valid | in_lookup)

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value, unsigned
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import connect, flipped
 
 from models.common.check import bits_for
 from models.ofan.config import OfanConfig
 from rtl.common.carrysave import ones
 from rtl.common.modulo import modulo
 from rtl.common.stage import Stages
-from rtl.ofan.bank_masks import BankMasks
+from rtl.ofan.bank_masks import BankMasks, take_writes
 from rtl.ofan.banks import BankFile, gather
 from rtl.ofan.pipeline import engine_ports
 from rtl.ofan.place import Place
@@ -104,16 +103,8 @@ class MatchedBanked(wiring.Component):
         done, served = Signal(c.lanes_per_pipe), Signal(c.lanes_per_pipe)
         takes = self.file.running
         if self.masks is not None:
-            connect(m, flipped(self.write), self.masks.write)
-            # A batch that a lookup in front has already taken goes before the write.
-            in_lookup = self.i.valid if c.lookup != "none" else Const(0)
-            busy = Cat(in_lookup, queue.o.valid, served, *self._stages.valid).any()
-            takes = takes & self.masks.running & (~self.write.valid | in_lookup)
-            m.d.comb += [
-                self.pending.eq(self.write.valid),
-                self.masks.idle.eq(~busy),
-                self.masks.advance.eq(advance),
-            ]
+            inside = Cat(queue.o.valid, served, *self._stages.valid).any()
+            takes = takes & take_writes(m, self, self.masks, inside, advance)
         m.d.comb += [
             self.i.ready.eq(queue.i.ready & takes),
             queue.i.valid.eq(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from amaranth.hdl import Cat, Const, Module, Value, unsigned
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import connect, flipped
 
 from models.ofan.config import OfanConfig
 from rtl.common.carrysave import ones
 from rtl.common.modulo import modulo
 from rtl.common.stage import Stages
-from rtl.ofan.bank_masks import BankMasks
+from rtl.ofan.bank_masks import BankMasks, take_writes
 from rtl.ofan.banks import BankFile, Route
 from rtl.ofan.match import Match, queues
 from rtl.ofan.pipeline import engine_ports
@@ -69,7 +68,8 @@ class QueuedBanked(wiring.Component):
         running = file.running
         if c.masks:
             m.submodules.masks = masks = BankMasks(c)
-            running = running & masks.running & self._write(m, masks, slots, stages)
+            inside = ~slots.empty | Cat(stages.valid).any()
+            running = running & take_writes(m, self, masks, inside, stages.advance)
         m.d.comb += [
             served.valid.eq(slots.some),
             left.ready.eq(self.o.ready),
@@ -101,7 +101,7 @@ class QueuedBanked(wiring.Component):
         some = [asks.any() for asks in route.asks]
         ways: list[Value] = [Const(c.uplinks)] * len(rows)
         if c.masks:
-            m.d.comb += [masks.rows.eq(route.rows), masks.advance.eq(stages.advance)]
+            m.d.comb += masks.rows.eq(route.rows)
             for _ in range(3):
                 rows, last, some = later(rows, "rows"), later(last, "last"), later(some, "some")
                 bank, row, rank = later(bank, "bank"), later(row, "row"), later(rank, "rank")
@@ -165,14 +165,3 @@ class QueuedBanked(wiring.Component):
                 head.old.eq(slots.old[queue]),
                 head.there.eq(slots.old[queue] | slots.young[queue]),
             ]
-
-    def _write(self, m: Module, masks: BankMasks, slots: Slots, stages: Stages) -> Value:
-        """Wire the mask write; return whether batches may be taken."""
-        connect(m, flipped(self.write), masks.write)
-        # A batch that a lookup in front has already taken goes before the write.
-        in_lookup = self.i.valid if self.config.lookup != "none" else Const(0)
-        m.d.comb += [
-            self.pending.eq(self.write.valid),
-            masks.idle.eq(~in_lookup & slots.empty & ~Cat(stages.valid).any()),
-        ]
-        return ~self.write.valid | in_lookup
