@@ -133,9 +133,8 @@ def rtl_switches(config: FabricConfig) -> RtlSwitches:
 
     The result is that of the model to the last bit, or the RTL is wrong. Links that are down are
     loaded into each circuit's masks. The first run of a radix and pipe width compiles two circuits,
-    about 10 s each of
-    an idle core; they are kept. Raises `ValueError` if no scheme of the network has RTL, and for
-    more than 8 ports.
+    about 10 s each on an idle core; they are kept. Raises `ValueError` if no scheme of the network
+    has RTL, and for more than 8 ports.
     """
     schemes = [config.scheme] + ([config.mix_scheme] if config.mix_scheme else [])
     if not any(map(has_rtl, schemes)):

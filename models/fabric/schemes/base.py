@@ -165,5 +165,7 @@ class HostScheme:
 
 
 def module_of(scheme: str) -> ModuleType:
-    """The module of a scheme named as users write it."""
-    return importlib.import_module(f"models.fabric.schemes.{SCHEMES[parse_scheme(scheme)[0]][0]}")
+    """The module of a scheme named as users write it: of this package, or one with dots in its
+    name, wherever that is."""
+    module = SCHEMES[parse_scheme(scheme)[0]][0]
+    return importlib.import_module(module if "." in module else f"{__package__}.{module}")
