@@ -8,14 +8,20 @@ pointers of its own in each pipe of W lanes.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from models.common.mix import GOLDEN, mix64
+from models.fabric.engine_state import HALF
+from models.fabric.kernel import Kernel, Memory, Setting
 from models.fabric.network import Failures, Tree
 from models.fabric.schemes import parse_scheme
 from models.fabric.schemes.base import Packet, Switch, SwitchScheme
-from models.fabric.streams import Kind, stream_start
+from models.fabric.streams import Kind, stream_start, stream_starts
 from models.ofan.config import OfanConfig, aggregation, edge
-from models.ofan.switch import Ofan
+from models.ofan.order import default_permutation, order_table
+from models.ofan.switch import Ofan, class_offset
 from models.ofan.switch import Packet as Request
 
 
@@ -68,3 +74,87 @@ class AtSwitch(SwitchScheme):
         switch = self.switch
         destination = destination_of(switch.tree, switch.kind, switch.number, packet.destination)
         return self.golden.serve(Request(packet.port, destination, int(packet.ack)))
+
+
+SWITCH_FIELDS = 4
+"""Of each switch in `own`: where its pointers and its table of orders begin in `own_bytes`, its own
+number among the destinations if that is left out, and the pointers of one pipe."""
+NOT_LEFT_OUT = 2**40
+
+
+def pick(
+    s: Any,
+    own: Any,
+    own_bytes: Any,
+    switch: int,
+    first: int,
+    to: int,
+    payload: int,
+    rank: int,
+    time: int,
+    valid: int,
+) -> int:
+    """The same for the fast engine: `own_bytes` has the pipe of each input port, then all pointers
+    (pipe, destination, class) and the orders of the pointers by (destination, class)."""
+    w, fields = s.parameter[HALF], SWITCH_FIELDS * switch
+    key = 2 * (to - (to > own[fields + 2])) + (~payload & 1)
+    place = own[fields] + key
+    if own[fields + 3]:
+        place += own_bytes[s.port[2 * w * switch + rank]] * own[fields + 3]
+    order = own[fields + 1] + key * w
+    while True:
+        position = own_bytes[place]
+        own_bytes[place] = position + 1 if position + 1 < w else 0
+        uplink = own_bytes[order + position]
+        if valid >> uplink & 1:
+            return uplink
+
+
+def prepare(setting: Setting, streams: np.ndarray) -> Memory:
+    """Initial pointers (`models.ofan.switch.initial_pointer`) and orders of all switches."""
+    tree, w = setting.tree, setting.tree.half
+    width = parse_scheme(setting.scheme)[1]
+    pipes = 1 if width is None else w // width
+    starts = stream_starts(setting.config.seed, Kind.POINTERS, tree.edges + tree.aggs)
+    own = np.zeros((tree.edges + tree.aggs, SWITCH_FIELDS), np.int64)
+    parts = [(np.arange(w) // (width or w)).astype(np.uint8)]
+    used = w
+    layers = [(0, tree.edges, setting.edge_codes()), (tree.edges, tree.aggs, np.arange(w * 2 - 1))]
+    for before, count, codes in layers:
+        if not count:
+            continue
+        room = int(codes.max()) + 1
+        pointers = np.zeros((count, pipes, room, 2), np.uint8)
+        for pipe in range(pipes):
+            data = _initial(starts[before : before + count], pipe, len(codes), w)
+            pointers[:, pipe, codes, 0] = data
+            pointers[:, pipe, codes, 1] = (data + class_offset(1, w)) % w
+        orders = np.zeros((room, 2, w), np.uint8)
+        table = order_table(default_permutation(w), w, 2 * len(codes)).reshape(2, -1, w)
+        orders[codes] = table.swapaxes(0, 1)
+        here = own[before : before + count]
+        here[:, 0] = used + pointers[0].size * np.arange(count)
+        here[:, 1] = used + pointers.size
+        here[:, 2] = NOT_LEFT_OUT if before == 0 else tree.pod_of(np.arange(count))
+        here[:, 3] = 2 * room if pipes > 1 else 0
+        parts += [pointers.ravel(), orders.ravel()]
+        used += pointers.size + orders.size
+    return own.ravel(), np.concatenate(parts)
+
+
+def _initial(starts: np.ndarray, pipe: int, destinations: int, w: int) -> np.ndarray:
+    """Data pointers of one pipe of some switches, uint8 [switches, destinations]."""
+    state = mix64(starts + np.uint64(GOLDEN))[:, None]
+    number = np.uint64((pipe << 32) + 1) + np.arange(destinations, dtype=np.uint64)
+    high = mix64(state + np.uint64(GOLDEN) * number) >> np.uint64(32)
+    return (high * np.uint64(w) >> np.uint64(32)).astype(np.uint8)
+
+
+def memory_bytes(setting: Setting) -> int:
+    """Two pointers a destination, pipe and switch."""
+    width = parse_scheme(setting.scheme)[1]
+    pipes = 1 if width is None else setting.tree.half // width
+    return 2 * pipes * (setting.tree.edges + setting.tree.pods) * setting.tree.edges
+
+
+KERNEL = Kernel(pick, prepare, memory_bytes)

@@ -6,6 +6,10 @@ the switch.
 
 from __future__ import annotations
 
+from typing import Any
+
+from models.fabric.engine_queues import one_of
+from models.fabric.kernel import Kernel
 from models.fabric.schemes.base import Packet, SwitchScheme
 
 
@@ -15,3 +19,22 @@ class AtSwitch(SwitchScheme):
     def pick(self, packet: Packet, now: int, valid: list[int]) -> int:
         """Draw one."""
         return self.switch.one_of(valid)
+
+
+def pick(
+    s: Any,
+    own: Any,
+    own_bytes: Any,
+    switch: int,
+    first: int,
+    to: int,
+    payload: int,
+    rank: int,
+    time: int,
+    valid: int,
+) -> int:
+    """The same for the fast engine."""
+    return one_of(s, switch, valid)
+
+
+KERNEL = Kernel(pick)

@@ -7,6 +7,12 @@ the pointer moves on by one modulo w. Invalid uplinks are passed by further incr
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from models.fabric.engine_state import HALF
+from models.fabric.kernel import NOTHING, Kernel, Memory, Setting, drawn_below
 from models.fabric.schemes.base import Packet, Switch, SwitchScheme
 
 
@@ -27,3 +33,40 @@ class AtSwitch(SwitchScheme):
             uplink = (uplink + 1) % self.half
         self.pointers[which] = (uplink + 1) % self.half
         return uplink
+
+
+def pick(
+    s: Any,
+    own: Any,
+    own_bytes: Any,
+    switch: int,
+    first: int,
+    to: int,
+    payload: int,
+    rank: int,
+    time: int,
+    valid: int,
+) -> int:
+    """The same for the fast engine; `own` has data's and the ACKs' pointer of each switch, and
+    before them whether they are split."""
+    which = 1 + 2 * switch + (own[0] & ~payload & 1)
+    uplink = own[which]
+    while not valid >> uplink & 1:
+        uplink += 1
+        if uplink == s.parameter[HALF]:
+            uplink = 0
+    own[which] = uplink + 1 if uplink + 1 < s.parameter[HALF] else 0
+    return uplink
+
+
+def prepare(setting: Setting, streams: np.ndarray) -> Memory:
+    """Draw the pointers."""
+    split = int(setting.config.options.rr_pointers == "split")
+    own = np.zeros((len(streams), 2), np.int64)
+    if setting.tree.half > 1:
+        for which in range(1 + split):
+            own[:, which] = drawn_below(streams, setting.tree.half)
+    return np.concatenate([[split], own.ravel()]), NOTHING[1]
+
+
+KERNEL = Kernel(pick, prepare)

@@ -1,0 +1,131 @@
+"""One compiled engine for each scheme, made of the functions of several files and kept on disk.
+
+Numba's cache looks at the file of a function alone. The engine is made of many, so it is kept in a
+folder named after the text of all of them: whoever changes one of these files gets a new engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numba
+
+from models.common import jit, mix
+from models.fabric import (
+    engine_host,
+    engine_loop,
+    engine_queues,
+    engine_state,
+    engine_switch,
+    engine_words,
+)
+from models.fabric.kernel import Kernel
+from models.fabric.schemes.base import module_of
+
+PARTS = (engine_words, engine_queues, engine_switch, engine_host, engine_loop)
+SHOWN = 16
+"""Hexadecimal digits of a folder's name."""
+
+
+def kernel_of(scheme: str) -> Kernel | None:
+    """The kernel of a scheme named as users write it, or None if it has none."""
+    return getattr(module_of(scheme), "KERNEL", None)
+
+
+@cache
+def engine_for(first: Kernel, second: Kernel | None, wide: bool) -> Callable[[int, int], None]:
+    """Return `engine_loop.advance` for one scheme, or a mix of two, compiled when first called."""
+    kernels = [first] if second is None else [first, second]
+    constants = {
+        "WIDE": wide,
+        "MIXED": second is not None,
+        "MARKED": first.marked,
+        "TAGGED": first.tag_ack is not None,
+        "ECHOED": first.acknowledged is not None,
+    }
+    shared: dict[str, Any] = {}
+    for part in PARTS:
+        shared.update(vars(part))
+    shared.update(constants)
+    inlined = {function for part in PARTS for function in getattr(part, "INLINED", ())}
+    for part in PARTS:
+        for function in part.FUNCTIONS:
+            shared[function.__name__] = _compiled(function, shared, function in inlined)
+    for place, kernel in zip(("first", "second"), kernels, strict=False):
+        _add_kernel(shared, kernel, place)
+    folder = _folder(kernels, constants)
+    return _kept(_clone(engine_loop.advance, shared), folder)
+
+
+def _add_kernel(shared: dict[str, Any], kernel: Kernel, place: str) -> None:
+    """Put a scheme's functions where the engine calls them."""
+    names = {**sys.modules[kernel.pick.__module__].__dict__}
+    for name, value in shared.items():
+        if name in names:
+            names[name] = value  # the engine's own functions, compiled
+    for function in kernel.helpers:
+        names[function.__name__] = _compiled(function, names, True)
+    at_switch = {"pick": kernel.pick}
+    for name, function in at_switch.items():
+        shared[f"{name}_{place}"] = _compiled(function, names, True)
+    if place == "first":
+        for name in ("tag_data", "tag_ack", "acknowledged"):
+            function = getattr(kernel, name)
+            if function is not None:
+                shared[name] = _compiled(function, names, True)
+
+
+def _clone(function: Callable[..., Any], names: dict[str, Any]) -> Any:
+    """The same function, with other global names."""
+    assert isinstance(function, FunctionType)
+    clone = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    clone.__module__ = function.__module__
+    return clone
+
+
+def _compiled(function: Callable[..., Any], names: dict[str, Any], inlined: bool) -> Any:
+    clone = _clone(function, names)
+    return numba.njit(error_model="numpy", nogil=True, forceinline=inlined)(clone)
+
+
+def _texts(kernels: Iterable[Kernel]) -> Iterable[bytes]:
+    """The text of every file that goes into an engine."""
+    modules = {module.__name__: module for module in (engine_state, mix, *PARTS)}
+    for kernel in kernels:
+        functions = [kernel.pick, *kernel.helpers]
+        for name in ("retag", "passes", "tag_data", "tag_ack", "acknowledged"):
+            functions += filter(None, [getattr(kernel, name)])
+        for function in functions:
+            modules[function.__module__] = sys.modules[function.__module__]
+    for name in sorted(modules):
+        yield Path(str(modules[name].__file__)).read_bytes()
+
+
+def _folder(kernels: list[Kernel], constants: dict[str, bool]) -> Path:
+    """Where an engine is kept."""
+    digest = hashlib.sha256()
+    for text in _texts(kernels):
+        digest.update(hashlib.sha256(text).digest())
+    names = [f"{kernel.pick.__module__}.{kernel.pick.__qualname__}" for kernel in kernels]
+    digest.update(repr((names, sorted(constants.items()))).encode())
+    root = numba.config.CACHE_DIR or jit.KEPT  # type: ignore[attr-defined]
+    return Path(root) / "fabric" / digest.hexdigest()[:SHOWN]
+
+
+def _kept(function: Callable[..., Any], folder: Path) -> Any:
+    """Compile a function and keep it in a folder."""
+    config: Any = numba.config  # type: ignore[attr-defined]
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)
+    try:
+        return numba.njit("void(int64, int64)", cache=True, error_model="numpy", nogil=True)(
+            function
+        )
+    finally:
+        config.CACHE_DIR = before

@@ -1,0 +1,224 @@
+"""Queues before links: a packet's departure is known when it arrives, so none is an event.
+
+Also what load balancers see of them (`queue_length`) and the random numbers that they draw.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from models.common.mix import GOLDEN
+from models.fabric.engine_state import (
+    ACK_TIME,
+    AGE,
+    DATA_TIME,
+    ECN,
+    FULL,
+    GAP,
+    HALF,
+    HOSTS,
+    ID_MASK,
+    ID_SHIFT,
+    IN_PACKETS,
+    IN_SERVICE,
+    LAST,
+    LATENCY,
+    LIMIT,
+    LIVE,
+    NOTED,
+    NOTES,
+    NOTES_LIVE,
+    ROOM,
+    ROWS,
+    SHIFT,
+    STATUS,
+    TAG_SHIFT,
+    TOO_NARROW,
+    TRACED,
+    int64,
+    uint64,
+)
+from models.fabric.engine_words import WIDE, append, next_chunk
+
+MARKED = False
+"""Whether long queues mark data packets; set for each compiled engine."""
+MARK_BIT = 16
+"""Place of the mark in a tag."""
+
+
+def put(s: Any, link: int, time: int, payload: int) -> int:
+    """Put a packet that arrives at `time` into the queue before `link`; return what it adds to the
+    stage's area."""
+    takes = s.parameter[ACK_TIME]
+    if payload & 1:
+        takes = s.parameter[DATA_TIME]
+    free = s.free[link]
+    left = max(time, free) + takes
+    backlog = left - time
+    if backlog > s.parameter[ROOM]:
+        lose(s, link, time, payload)
+        return int64(0)
+    if s.parameter[NOTED]:
+        note(s, link, time, left)
+    s.free[link] = left
+    if backlog > s.largest[link]:
+        s.largest[link] = backlog
+    if MARKED and payload & 1 and (backlog - takes) * 100 >= s.parameter[ECN]:
+        payload |= int64(1) << (s.parameter[TAG_SHIFT] + MARK_BIT)
+    if s.parameter[TRACED]:
+        trace(s, link, time, left - takes, payload)
+    send(s, link, left, payload)
+    return takes * (2 * backlog - takes)
+
+
+def send(s: Any, link: int, left: int, payload: int) -> None:
+    """Let a packet that has left a queue (gap included) at `left` arrive at the other end."""
+    arrival = left - s.parameter[GAP] + s.parameter[LATENCY]
+    if arrival > s.parameter[LIMIT]:
+        s.value[STATUS] = TOO_NARROW
+    elif WIDE:
+        append(s, link, arrival << s.parameter[SHIFT] | s.rank[link], payload)
+    else:
+        append(s, link, arrival << s.parameter[SHIFT] | s.rank[link] | payload, payload)
+
+
+def lose(s: Any, link: int, time: int, payload: int) -> None:
+    """Count a packet for which there is no room."""
+    s.lost[link] += 1
+    s.value[LIVE] -= 1
+    if s.parameter[TRACED]:
+        trace(s, link, time, int64(-1), payload)
+
+
+def trace(s: Any, link: int, time: int, start: int, payload: int) -> None:
+    """Write a row of the trace."""
+    row = s.value[ROWS] * 4
+    s.value[ROWS] += 1
+    name = payload >> s.parameter[ID_SHIFT] & s.parameter[ID_MASK]
+    s.row[row] = name << 1 | (~payload & 1)
+    s.row[row + 1] = link
+    s.row[row + 2] = time
+    s.row[row + 3] = start
+
+
+def note(s: Any, link: int, time: int, left: int) -> None:
+    """Keep the departure of a packet that enters an uplink's queue, for `queue_length`."""
+    up = link - s.parameter[HOSTS]
+    if up < 0 or up >= s.parameter[NOTED] * s.parameter[HOSTS]:
+        return
+    if s.parameter[AGE]:
+        age = time // s.parameter[AGE]
+        if age != s.note_age[up]:
+            s.note_age[up] = age
+            s.note_free[up] = s.free[link]
+            s.note_before[up] = s.note_put[up]
+        forget(s, up, age * s.parameter[AGE])
+    else:
+        forget(s, up, time)
+    s.note_put[up] += 1
+    s.value[NOTES_LIVE] += 1
+    append(s, s.parameter[NOTES] + up, left, int64(0))
+
+
+def forget(s: Any, up: int, time: int) -> int:
+    """Drop the departures up to `time` of an uplink; return the first one after it."""
+    item = s.parameter[NOTES] + up
+    place = s.head[item]
+    while s.word[place] <= time:
+        s.note_left[up] += 1
+        s.value[NOTES_LIVE] -= 1
+        place += 1
+        if place & LAST == LAST:
+            place = next_chunk(s, place)
+    s.head[item] = place
+    return s.word[place]
+
+
+def noted_length(s: Any, link: int, now: int) -> int:
+    """The queue's length where it is not simply the backlog now."""
+    up = link - s.parameter[HOSTS]
+    time, free, put_in = now, s.free[link], s.note_put[up]
+    if s.parameter[AGE]:
+        age = now // s.parameter[AGE]
+        time = age * s.parameter[AGE]
+        if age == s.note_age[up]:
+            free, put_in = s.note_free[up], s.note_before[up]
+    first = forget(s, up, time)
+    count = put_in - s.note_left[up]
+    if count == 0:
+        return int64(0)
+    if s.parameter[IN_PACKETS]:
+        return count - 1 + s.parameter[IN_SERVICE]
+    return free - (time if s.parameter[IN_SERVICE] else first)
+
+
+def queue_length(s: Any, link: int, now: int) -> int:
+    """The length of an uplink's queue that a scheme sees at `now` (options `queue_unit`,
+    `queue_in_service`, `queue_age_ns`)."""
+    if s.parameter[NOTED]:
+        return noted_length(s, link, now)
+    return max(int64(0), s.free[link] - now)
+
+
+def mixed(state: Any) -> Any:
+    """`models.common.mix.mix64` of a uint64."""
+    state = (state ^ state >> uint64(30)) * uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ state >> uint64(27)) * uint64(0x94D049BB133111EB)
+    return state ^ state >> uint64(31)
+
+
+def draw(stream: Any, number: int) -> Any:
+    """The next 64 random bits, uint64, of stream `number`."""
+    state = uint64(stream[number]) + uint64(GOLDEN)
+    stream[number] = state
+    return mixed(state)
+
+
+def below(stream: Any, number: int, bound: int) -> int:
+    """The next random number from 0 to bound - 1."""
+    return int64((draw(stream, number) >> uint64(32)) * uint64(bound) >> uint64(32))
+
+
+def members(valid: int) -> int:
+    """How many uplinks a mask has."""
+    count = int64(0)
+    while valid:
+        valid &= valid - 1
+        count += 1
+    return count
+
+
+def member(valid: int, index: int) -> int:
+    """The uplink at `index` of a mask's in rising order."""
+    for _ in range(index):
+        valid &= valid - 1
+    uplink = int64(0)
+    while not valid >> uplink & 1:
+        uplink += 1
+    return uplink
+
+
+def valid_count(s: Any, valid: int) -> int:
+    """`members`, without counting if all are valid."""
+    if valid == s.parameter[FULL]:
+        return s.parameter[HALF]
+    return members(valid)
+
+
+def valid_at(s: Any, valid: int, index: int) -> int:
+    """`member`, without looking if all are valid."""
+    if valid == s.parameter[FULL]:
+        return index
+    return member(valid, index)
+
+
+def one_of(s: Any, switch: int, valid: int) -> int:
+    """One of a mask's uplinks at random; of a single one without a draw."""
+    count = valid_count(s, valid)
+    if count == 1:
+        return member(valid, int64(0))
+    return valid_at(s, valid, below(s.stream, switch, count))
+
+
+INLINED = (put, send, queue_length, mixed, draw, below, valid_count, valid_at, one_of)
+FUNCTIONS = (*INLINED, lose, trace, note, forget, noted_length, members, member)

@@ -1,0 +1,332 @@
+"""The buffers of the fast engine at the start of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from models.common.mix import GOLDEN, mix64
+from models.fabric import engine_state as state
+from models.fabric.config import HOST_ORDERS, FabricConfig
+from models.fabric.engine_flows import flow_buffers
+from models.fabric.kernel import NOTHING, Kernel, Setting
+from models.fabric.mix import second_switches
+from models.fabric.rate import sending_rate
+from models.fabric.streams import Kind, stream_starts
+
+WIDE_SHIFT = 7
+"""Bits of the rank in a wide word: up to 128 ports."""
+MOST_IN_A_WINDOW = 64
+"""Data packets and as many ACKs of one link that a window is cut to hold, so that they stay in
+cache."""
+UNBOUNDED = 2**62
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a packet's fields stand in its words."""
+
+    wide: bool
+    id_shift: int
+    id_bits: int
+    tag_shift: int
+    rank_shift: int
+    shift: int
+    """Of the time."""
+
+    @property
+    def time_bits(self) -> int:
+        """Bits that a time may have; a wider one needs wide words."""
+        return 63 - self.shift
+
+
+def layout_of(setting: Setting, kernel: Kernel, ids: int, wide: bool) -> Layout:
+    """Lay out words for `ids` flows (traced: packets).
+
+    Raises `ValueError` if not even two words have room.
+    """
+    address = setting.port_bits + setting.edge_bits + setting.pod_bits
+    id_bits = max(1, (ids - 1).bit_length())
+    tag_shift = 1 + address + id_bits
+    payload = tag_shift + kernel.tag_bits(setting.tree)
+    if payload > 63:
+        raise ValueError(f"flows must be few enough for {id_bits} bits, not {ids}")
+    if wide:
+        return Layout(True, 1 + address, id_bits, tag_shift, 0, WIDE_SHIFT)
+    rank_bits = (setting.tree.radix - 1).bit_length()
+    return Layout(False, 1 + address, id_bits, tag_shift, payload, payload + rank_bits)
+
+
+def window_of(config: FabricConfig, kernels: list[Kernel]) -> int:
+    """W: nothing that is sent within it arrives within it, byte times."""
+    shortest = min(config.data_bytes, config.ack_bytes) if config.acks else config.data_bytes
+    window = config.latency + shortest
+    if any(kernel.published for kernel in kernels):
+        window = min(window, 2 * config.latency)
+    return min(window, MOST_IN_A_WINDOW * (config.data_time + config.ack_time))
+
+
+class Buffers:
+    """All buffers of a run by name, and the table of their addresses."""
+
+    def __init__(self, named: dict[str, np.ndarray]) -> None:
+        self.named = named
+        self.table = np.zeros(len(state.State._fields), np.int64)
+        for name in state.State._fields:
+            self.replace(name, named[name])
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        return self.named[name]
+
+    def replace(self, name: str, buffer: np.ndarray) -> None:
+        """Use another buffer from now on."""
+        kind = np.dtype(str(state.item_type(name)))
+        assert buffer.dtype == kind and buffer.flags.c_contiguous, name
+        self.named[name] = buffer
+        self.table[state.State._fields.index(name)] = buffer.ctypes.data
+
+
+def buffers_of(
+    setting: Setting, kernels: list[Kernel], layout: Layout, trace: bool, chunks: int
+) -> Buffers:
+    """Make and fill the buffers of a run with room for `chunks` chunks of words."""
+    tree, config = setting.tree, setting.config
+    lists = list_count(setting, noted(config))
+    first_note = (len(tree.stages) + 1) * tree.hosts
+    values = np.zeros(state.VALUES, np.int64)
+    values[state.FREE_CHUNK] = -1
+    values[state.FRESH_CHUNK] = state.CHUNK * (lists + 1)
+    values[state.CHUNKS_END] = state.CHUNK * chunks
+    values[state.UNSENT] = setting.flows.packets.sum()
+    values[state.FIRST] = UNBOUNDED
+    values[state.LAST_DATA] = -1
+    word = np.empty(state.CHUNK * chunks, np.int64)
+    tail = (np.arange(lists, dtype=np.int64) + 1) * state.CHUNK
+    word[tail] = state.END
+    head = np.empty(lists, np.int64)
+    slot, port, node = wiring(setting)
+    head[slot] = tail[: len(slot)]
+    head[len(slot) :] = tail[len(slot) :]
+    ports, ranks = port_orders(setting)
+    rank = ranks[node, port] << layout.rank_shift
+    rank[(len(tree.stages) - 1) * tree.hosts :] = 0  # at hosts there is one port
+    most = arrivals_in_a_window(setting, kernels)
+    named: dict[str, Any] = {
+        "parameter": parameters(setting, kernels, layout, trace, lists, first_note),
+        "value": values,
+        "area": _zeros(len(tree.stages)),
+        "word": word,
+        "more": np.empty(len(word) if layout.wide else 1, np.int64),
+        "head": head,
+        "tail": tail,
+        "rank": rank,
+        "port": ports,
+        "bucket": np.zeros(2**13, np.int32),
+        "host_own": _zeros(1),
+    }
+    for name in ("seen", "seen_data", "free", "largest", "lost"):
+        named[name] = _zeros(tree.links)
+    for name in ("gathered", "ordered"):
+        named[name] = np.empty(most, np.int64)
+        named[f"{name}_more"] = np.empty(most if layout.wide else 1, np.int64)
+    for name in ("note_age", "note_free", "note_put", "note_before", "note_left"):
+        named[name] = _zeros(lists - first_note)
+    named["note_age"] -= 1
+    named |= _schemes(setting, kernels) | _validity(setting)
+    named |= flow_buffers(setting, layout.id_shift, trace)
+    return Buffers(named)
+
+
+def _zeros(count: int) -> np.ndarray:
+    return np.zeros(max(1, count), np.int64)
+
+
+def noted(config: FabricConfig) -> bool:
+    """Whether lengths of queues are something else than the backlog now."""
+    options = config.options
+    return bool(
+        options.queue_age_ns or options.queue_unit != "bytes" or not options.queue_in_service
+    )
+
+
+def list_count(setting: Setting, notes: bool) -> int:
+    """Lists of words: one a link, one a host for what it owes, with notes one an uplink."""
+    tree = setting.tree
+    ups = tree.levels - 1 if notes else 0
+    return (len(tree.stages) + 1 + ups) * tree.hosts
+
+
+def arrivals_in_a_window(setting: Setting, kernels: list[Kernel]) -> int:
+    """Most packets that can arrive at one switch in one window."""
+    config = setting.config
+    shortest = min(config.data_time, config.ack_time) if config.acks else config.data_time
+    most = setting.tree.radix * (window_of(config, kernels) // shortest + 2)
+    return int(min(most, setting.flows.packets.sum() + 1))
+
+
+def wiring(setting: Setting) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each link, int64 [links]: its slot (the same links by receiver, its links from below
+    together and those from above together), the input port there, and the switch, counted over
+    edges, aggs and tops (0 for hosts)."""
+    tree = setting.tree
+    n, w, k = tree.hosts, tree.half, tree.radix
+    i = np.arange(n)
+    sender, up = i // w, i % w
+    if tree.levels == 2:
+        top, pod = i // k, i % k
+        stages = [
+            (i, up, sender),
+            (up * k + sender, sender, tree.edges + up),
+            (pod * w + top, w + top, pod),
+            (i, i * 0, i * 0),
+        ]
+    else:
+        pod, place = sender // w, sender % w
+        agg, top = pod * w + up, w * place + up
+        core, down = i // k, i % k
+        below, edge = down * w + core // w, pod * w + up
+        tops = tree.edges + tree.aggs
+        stages = [
+            (i, up, sender),
+            (agg * w + place, place, tree.edges + agg),
+            (top * k + pod, pod, tops + top),
+            (below * w + core % w, w + core % w, tree.edges + below),
+            (edge * w + place, w + place, edge),
+            (i, i * 0, i * 0),
+        ]
+    slot = np.concatenate([stage * n + one[0] for stage, one in enumerate(stages)])
+    port = np.concatenate([one[1] for one in stages])
+    return slot, port, np.concatenate([one[2] for one in stages])
+
+
+def port_orders(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
+    """Input port of each rank (uint8, flat) and rank of each input port (int64), [switches, k]."""
+    tree, config = setting.tree, setting.config
+    switches, k = tree.edges + tree.aggs + tree.tops, tree.radix
+    order = np.tile(np.arange(k), (switches, 1))
+    if config.ties == "shuffled":
+        state_ = stream_starts(config.seed, Kind.TIES, switches)
+        rows = np.arange(switches)
+        for i in range(k - 1, 0, -1):
+            state_ = state_ + np.uint64(GOLDEN)
+            drawn = (mix64(state_) >> np.uint64(32)) * np.uint64(i + 1) >> np.uint64(32)
+            j = drawn.astype(np.int64)
+            order[rows, j], order[:, i] = order[:, i].copy(), order[rows, j]
+    return order.astype(np.uint8).ravel(), np.argsort(order, 1)
+
+
+def _schemes(setting: Setting, kernels: list[Kernel]) -> dict[str, np.ndarray]:
+    """Memory of the schemes and their random numbers."""
+    tree, config = setting.tree, setting.config
+    edges, aggs = second_switches(config)
+    streams = np.concatenate(
+        [
+            stream_starts(config.seed, Kind.EDGE, tree.edges),
+            stream_starts(config.seed, Kind.AGG, tree.aggs),
+        ]
+    ).view(np.int64)
+    second = np.concatenate([edges, aggs])
+    first_streams, other_streams = streams.copy(), streams.copy()
+    own, own_bytes = kernels[0].prepare(setting, first_streams)
+    other, other_bytes = NOTHING
+    if len(kernels) > 1:
+        assert config.mix_scheme is not None
+        there = Setting(config, setting.flows, setting.failures, config.mix_scheme)
+        other, other_bytes = kernels[1].prepare(there, other_streams)
+    named = {
+        "stream": np.where(second, other_streams, first_streams),
+        "host_stream": stream_starts(config.seed, Kind.HOST, tree.hosts).view(np.int64),
+        "second": second.astype(np.uint8),
+        "own": own,
+        "own_bytes": own_bytes,
+        "other": other,
+        "other_bytes": other_bytes,
+    }
+    if kernels[0].prepare_hosts is not None:
+        named["host_own"] = kernels[0].prepare_hosts(setting)
+    return named
+
+
+def _validity(setting: Setting) -> dict[str, np.ndarray]:
+    """Valid uplinks by code of the destination."""
+    if setting.failures is None:
+        return {"edge_valid": _zeros(1), "agg_valid": _zeros(1)}
+    tree, failures = setting.tree, setting.failures
+    edge = np.zeros((tree.edges, 1 << (setting.pod_bits + setting.edge_bits)), np.int64)
+    edge[:, setting.edge_codes()] = failures.edge_valid.view(np.int64)
+    agg = np.zeros((max(1, tree.aggs), 1 << setting.pod_bits), np.int64)
+    if tree.aggs:
+        agg[:, : tree.pods] = failures.agg_valid.view(np.int64)
+    return {"edge_valid": edge.ravel(), "agg_valid": agg.ravel()}
+
+
+def parameters(
+    setting: Setting,
+    kernels: list[Kernel],
+    layout: Layout,
+    trace: bool,
+    lists: int,
+    first_note: int,
+) -> np.ndarray:
+    """The parameters, int64."""
+    tree, config = setting.tree, setting.config
+    n, w, options = tree.hosts, tree.half, config.options
+    stages, window = len(tree.stages), window_of(config, kernels)
+    rate = sending_rate(config, setting.flows, setting.failures)
+    spacing = config.data_time * rate.denominator
+    byte_gbps = config.link_gbps
+    values = {
+        "WINDOW": window,
+        "WINDOW_BITS": max(1, (window - 1).bit_length()),
+        "SHIFT": layout.shift,
+        "PAYLOAD": (1 << layout.rank_shift) - 1,
+        "LIMIT": (1 << layout.time_bits) - 2,
+        "HALF": w,
+        "FULL": -1 if w == 64 else (1 << w) - 1,
+        "PORT_BITS": setting.port_bits,
+        "EDGE_BITS": setting.edge_bits,
+        "POD_BITS": setting.pod_bits,
+        "ID_SHIFT": layout.id_shift,
+        "ID_MASK": (1 << layout.id_bits) - 1,
+        "TAG_SHIFT": layout.tag_shift,
+        "RANK_SHIFT": layout.rank_shift,
+        "RANK_MASK": (1 << (layout.shift - layout.rank_shift)) - 1,
+        "HOSTS": n,
+        "PODS": tree.pods,
+        "EDGES_A_POD": tree.edges // tree.pods,
+        "AGGS_A_POD": tree.aggs // tree.pods,
+        "TOPS": tree.tops,
+        "AGG_LINKS": 4 * n,
+        "TOP_LINKS": tree.levels * n,
+        "EDGE_LINKS": (stages - 1) * n,
+        "OWED": stages * n,
+        "NOTES": first_note,
+        "LEVELS": tree.levels,
+        "DATA_TIME": config.data_time,
+        "ACK_TIME": config.ack_time,
+        "GAP": config.gap_bytes,
+        "LATENCY": config.latency,
+        "ROOM": UNBOUNDED if config.buffer_bytes is None else config.buffer_bytes,
+        "ACKS": int(config.acks),
+        "ORDER": (state.ALTERNATE, state.ACK_FIRST, state.DATA_FIRST)[
+            HOST_ORDERS.index(config.host_order)
+        ],
+        "SPACING": spacing // rate.numerator,
+        "SPACING_PART": spacing % rate.numerator,
+        "SPACING_WHOLE": rate.numerator,
+        "FAILING": int(setting.failures is not None),
+        "TRACED": int(trace),
+        "NOTED": tree.levels - 1 if noted(config) else 0,
+        "AGE": max(1, options.queue_age_ns * byte_gbps // 8) if options.queue_age_ns else 0,
+        "IN_SERVICE": int(options.queue_in_service),
+        "IN_PACKETS": int(options.queue_unit == "packets"),
+        "ECN": options.ecn_percent * options.buffer_bytes,
+        "LISTS": lists,
+        "NEW": n * (window // min(config.data_time, config.ack_time) + 2),
+    }
+    made = np.zeros(state.PARAMETERS, np.int64)
+    for name, value in values.items():
+        made[getattr(state, name)] = value
+    return made

@@ -1,0 +1,117 @@
+"""Switches in one window: up through an uplink that the scheme picks, or down the only way.
+
+Packets from below and from above are served apart, since they share no queue and no decision; those
+from below that turn around are served with those from above.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from models.fabric.engine_queues import put
+from models.fabric.engine_state import (
+    EDGE_BITS,
+    FAILING,
+    FULL,
+    POD_BITS,
+    PORT_BITS,
+    RANK_MASK,
+    RANK_SHIFT,
+    SHIFT,
+    int64,
+    uint64,
+)
+from models.fabric.engine_words import WIDE, gather, order, payload_of
+
+MIXED = False
+"""Whether some switches run a second scheme; set for each compiled engine."""
+
+
+def pick_first(
+    s: Any,
+    own: Any,
+    own_bytes: Any,
+    switch: int,
+    first: int,
+    to: int,
+    payload: int,
+    rank: int,
+    time: int,
+    valid: int,
+) -> int:
+    """Stands for the kernel of the scheme: pick an uplink of `valid` (a mask) at `time`.
+
+    `switch` counts edges, then aggregations; `first` is the link of uplink 0; `to` the code of the
+    destination edge switch or pod; `rank` that of the input port.
+    """
+    raise NotImplementedError
+
+
+pick_second = pick_first
+"""Stands for the kernel of the second scheme of a mix."""
+
+
+def serve_up(s: Any, count: int, switch: int, first: int, here: int, below: int, agg: int) -> Any:
+    """Serve `count` words of `ordered` that came from below to `switch`, whose own destinations
+    have the code `here` once their lowest `below` bits are gone. Leaves those that turn around in
+    `gathered`; returns how many these are, and what the stage's area gains."""
+    shift = uint64(s.parameter[SHIFT])
+    to_mask = (
+        int64(1) << (s.parameter[PORT_BITS] + s.parameter[EDGE_BITS] + s.parameter[POD_BITS])
+    ) - 1
+    codes = s.parameter[POD_BITS]
+    known = s.agg_valid
+    number = agg
+    if agg < 0:
+        codes += s.parameter[EDGE_BITS]
+        known = s.edge_valid
+        number = switch
+    turned = area = int64(0)
+    for i in range(count):
+        word = s.ordered[i]
+        payload = payload_of(s, word, s.ordered_more, i)
+        to = (payload >> 1 & to_mask) >> below
+        if to == here:
+            s.gathered[turned] = word
+            if WIDE:
+                s.gathered_more[turned] = payload
+            turned += 1
+            continue
+        time = word >> shift
+        rank = word >> s.parameter[RANK_SHIFT] & s.parameter[RANK_MASK]
+        valid = s.parameter[FULL]
+        if s.parameter[FAILING]:
+            valid = known[(number << codes) + to]
+        if MIXED and s.second[switch]:
+            uplink = pick_second(
+                s, s.other, s.other_bytes, switch, first, to, payload, rank, time, valid
+            )
+        else:
+            uplink = pick_first(
+                s, s.own, s.own_bytes, switch, first, to, payload, rank, time, valid
+            )
+        area += put(s, first + uplink, time, payload)
+    return turned, area
+
+
+def serve_down(s: Any, count: int, first: int, below: int, mask: int) -> int:
+    """Serve `count` words of `ordered` that go down; the destination's bits from `below` on, as
+    many as `mask` has, number the links from `first` on. Returns what the area gains."""
+    shift = uint64(s.parameter[SHIFT])
+    area = int64(0)
+    for i in range(count):
+        word = s.ordered[i]
+        payload = payload_of(s, word, s.ordered_more, i)
+        link = first + (payload >> (below + 1) & mask)
+        area += put(s, link, word >> shift, payload)
+    return area
+
+
+def collect(s: Any, first: int, count: int, base: int, end: int, have: int) -> int:
+    """Gather what arrives in lists `first` … in a window and order it; return how much it is."""
+    have = gather(s, first, count, end, have)
+    order(s, have, base)
+    return have
+
+
+FUNCTIONS = (serve_up, serve_down, collect)

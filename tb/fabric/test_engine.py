@@ -1,0 +1,99 @@
+"""The fast engine is the reference engine in every number, packet for packet."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.fabric import engine, reference
+from models.fabric.config import HOST_ORDERS, TIES, FabricConfig
+from models.fabric.flows import Flows
+from models.fabric.network import tree_of
+from models.fabric.options import POINTERS, QUEUE_UNITS, SchemeOptions
+from models.fabric.result import differences
+from models.fabric.schemes import SCHEMES
+
+NAMES = [name if name != "pofan" else "pofan1" for name in SCHEMES]
+
+
+@st.composite
+def options(draw):
+    """Parameters of schemes, small enough to matter in a short run."""
+    return SchemeOptions(
+        rr_pointers=draw(st.sampled_from(POINTERS)),
+        queue_unit=draw(st.sampled_from(QUEUE_UNITS)),
+        queue_in_service=draw(st.booleans()),
+        queue_age_ns=draw(st.sampled_from((0, 0, 10, 700))),
+        buffer_bytes=draw(st.sampled_from((20_000, 100_000, 800_000))),
+        quanta_percent=draw(st.sampled_from(((5, 10, 20), (1, 2), (50,)))),
+        ecn_percent=draw(st.sampled_from((1, 10, 50))),
+        choices=draw(st.integers(1, 3)),
+        memory=draw(st.integers(0, 3)),
+        dre_ns=draw(st.sampled_from((133.3, 1000, 10_000))),
+        levels=draw(st.sampled_from((2, 8, 30))),
+        telemetry_ns=draw(st.sampled_from((0, 2000))),
+        reps_cache=draw(st.sampled_from((1, 8))),
+        reps_warmup_packets=draw(st.sampled_from((0, 1, 5))),
+    )
+
+
+@st.composite
+def configs(draw, scheme):
+    """Any configuration of a small network."""
+    return FabricConfig(
+        radix=draw(st.sampled_from((2, 4, 6))),
+        levels=draw(st.sampled_from((2, 3))),
+        link_latency_ns=draw(st.sampled_from((500, 500, 1, 20, 3000))),
+        payload_bytes=draw(st.sampled_from((4096, 100, 1))),
+        header_bytes=draw(st.sampled_from((62, 0))),
+        ack_bytes=draw(st.sampled_from((64, 200))),
+        gap_bytes=draw(st.sampled_from((20, 0))),
+        acks=draw(st.sampled_from((True, True, False))),
+        buffer_bytes=draw(st.sampled_from((None, None, 30_000, 9000))),
+        rate=draw(st.sampled_from((1.0, 1.0, 0.9, 1 / 3, 0.123457))),
+        jitter_ns=draw(st.sampled_from((None, 0, 3.3, 2000))),
+        ties=draw(st.sampled_from(TIES)),
+        host_order=draw(st.sampled_from(HOST_ORDERS)),
+        scheme=scheme,
+        link_failure=draw(st.sampled_from((0, 0, 0.1))),
+        seed=draw(st.integers(0, 2**64 - 1)),
+        options=draw(options()),
+    )
+
+
+@st.composite
+def traffic(draw, config, most=30):
+    """Flows between any hosts, some of them fired by others."""
+    hosts = tree_of(config).hosts
+    count = draw(st.integers(1, 30))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    source = rng.integers(0, hosts, count)
+    after = np.where(rng.random(count) < 0.3, rng.integers(0, np.arange(count) + 1) - 1, -1)
+    return Flows(
+        hosts,
+        source.astype(np.int32),
+        ((source + rng.integers(1, hosts, count)) % hosts).astype(np.int32),
+        rng.integers(1, most, count),
+        np.where(rng.random(count) < 0.5, rng.integers(0, 60_000, count), 0),
+        after.astype(np.int32),
+    )
+
+
+def agree(config, flows):
+    """Run both engines, with traces."""
+    try:
+        slow = reference.simulate(config, flows, trace=True)
+    except ValueError as error:
+        assert "link_failure" in str(error)  # no connected instance found
+        return
+    assert differences(engine.simulate(config, flows, trace=True), slow) == []
+
+
+@pytest.mark.parametrize("scheme", NAMES)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_agrees_with_the_reference(scheme, data):
+    if engine.kernel_of(scheme) is None:
+        pytest.skip("has no kernel yet")
+    config = data.draw(configs(scheme))
+    agree(config, data.draw(traffic(config)))
