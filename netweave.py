@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return app(words, prog_name="netweave", standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except (ValueError, TypeError, ToolError) as error:
+    except (ValueError, TypeError, MemoryError, ToolError) as error:
         say(str(error))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()

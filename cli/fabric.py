@@ -94,7 +94,7 @@ def run(
     from models.common.parquet import is_parquet, need_pyarrow
     from models.fabric.run import case_of, measures, parse_set, run_case, stage_names
     from models.fabric.run_files import write_flows, write_trace
-    from models.fabric.run_memory import check_fits
+    from models.fabric.run_memory import flows_that_fit
     from models.fabric.run_picture import matplotlib_figure, save_queues
 
     settings = given(
@@ -131,9 +131,8 @@ def run(
     )
     settings |= dict(map(parse_set, sets or ()))
     case = case_of(settings)
-    check_fits(case)
+    made = flows_that_fit(case, trace=trace is not None)
     hook = rtl_hook(case.config) if switches == "rtl" else None
-    made = case.workload.flows(case.config)
     inputs = [case.workload.traffic] if case.workload.is_matrix else []
     with ExitStack() as stack:
         beside = {

@@ -8,6 +8,7 @@ are unfinished work in packets: what waits, with what is left of the packet in s
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -30,20 +31,17 @@ def tail(sources: int, period: float, length: float) -> float:
     _check(sources, period)
     if length < 0:
         return 1.0
-    total = 0.0
-    for n in range(math.floor(length) + 1, sources + 1):
-        part = (n - length) / period
-        # (1 - part)^(N-n) / (D - n + x) has no pole: one factor of the power cancels it.
-        if n == sources:
-            log = n * math.log(part)
-        else:
-            slack = period - sources + length
-            if slack <= 0 or part >= 1:
-                continue
-            log = _log_binomial(sources, n) + n * math.log(part) + math.log(slack / period)
-            log += (sources - n - 1) * math.log1p(-part)
-        total += math.exp(log)
-    return min(1.0, total)
+    if length >= sources:
+        return 0.0
+    n = np.arange(math.floor(length) + 1, sources)
+    part = (n - length) / period
+    slack = (period - sources + length) / period
+    # (1 - part)^(N-n) / (D - n + x) has no pole: one factor of the power cancels it.
+    terms = np.exp(
+        _log_binomials(sources)[n] + n * np.log(part) + (sources - n - 1) * np.log1p(-part)
+    )
+    last = ((sources - length) / period) ** sources
+    return min(1.0, float(terms.sum()) * slack + last)
 
 
 def mean_queue(sources: int, period: float) -> float:
@@ -132,8 +130,11 @@ def modelled_queue(sources: float, load: float) -> float:
     return one if part <= 0 else (1 - part) * one + part * mean_queue(low + 1, (low + 1) / load)
 
 
-def _log_binomial(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+@cache
+def _log_binomials(n: int) -> np.ndarray:
+    """Logarithm of C(n, k) for k = 0 to n."""
+    logs = np.array([math.lgamma(k + 1) for k in range(n + 1)])
+    return logs[n] - logs - logs[::-1]
 
 
 def _check(sources: int, period: float) -> None:

@@ -6,11 +6,14 @@ import os
 import resource
 from pathlib import Path
 
+from models.fabric.flows import Flows
 from models.fabric.network import tree_of
 from models.fabric.run import Case
 
 _REFERENCE_PACKET = 700
 """About what the reference engine holds for a packet under way, bytes."""
+_REFERENCE_ROW = 250
+"""And for a row of its trace."""
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -26,33 +29,40 @@ def available_bytes() -> int:
     return min(limit for limit in limits if limit != resource.RLIM_INFINITY and limit > 0)
 
 
-def memory_bytes(case: Case) -> int:
-    """About what a case takes above an idle interpreter, from its settings alone."""
-    flows = case.workload.memory_bytes(case.config)
-    hosts = tree_of(case.config).hosts
-    if case.engine == "reference":
-        # A host has at most a round trip's packets under way that do not queue.
-        trip = 12 * (case.config.latency + case.config.data_time) // case.config.data_time
-        return flows + hosts * (trip + 6) * _REFERENCE_PACKET
-    return flows + _fast_bytes(case)
+def memory_bytes(case: Case, flows: Flows, trace: bool = False) -> int:
+    """About what a run of `flows` takes above an idle interpreter, flows included."""
+    config = case.config
+    made = case.workload.memory_bytes(config)
+    if case.engine == "fast":
+        from models.fabric import engine
+
+        return made + engine.memory_bytes(config, flows, trace=trace)
+    # A host has at most a round trip's packets under way that do not queue.
+    trip = 12 * (config.latency + config.data_time) // config.data_time
+    rows = 2 * int(flows.packets.sum()) * len(tree_of(config).stages) if trace else 0
+    return made + flows.hosts * (trip + 6) * _REFERENCE_PACKET + rows * _REFERENCE_ROW
 
 
-def check_fits(case: Case, at_once: int = 1, room: int | None = None) -> None:
-    """Raise `ValueError` with the numbers if a case, `at_once` times, does not fit into `room`."""
+def flows_that_fit(
+    case: Case, *, trace: bool = False, at_once: int = 1, room: int | None = None
+) -> Flows:
+    """Make a case's flows; raises `ValueError` with the numbers if they, or the run of them
+    `at_once` times, do not fit into `room` (default: what there is)."""
     room = available_bytes() if room is None else room
-    need = memory_bytes(case) * at_once
-    if need > room:
-        times = f"{at_once} at once " if at_once > 1 else ""
-        raise ValueError(
-            f"radix: {tree_of(case.config).hosts:,} hosts with {case.workload.traffic} {times}"
-            f"need about {_shown(need)} of memory, there are {_shown(room)}; nothing was started"
-        )
 
+    def check(need: int) -> None:
+        if need > room:
+            times = f", {at_once} at once," if at_once > 1 else ""
+            raise ValueError(
+                f"radix: {tree_of(case.config).hosts:,} hosts with {case.workload.traffic}{times} "
+                f"need about {_shown(need)} of memory, there are {_shown(room)}; "
+                "nothing was started"
+            )
 
-def _fast_bytes(case: Case) -> int:
-    from models.fabric import engine
-
-    return engine.memory_bytes(case.config)
+    check(case.workload.memory_bytes(case.config) * at_once)
+    flows = case.workload.flows(case.config)
+    check(memory_bytes(case, flows, trace) * at_once)
+    return flows
 
 
 def _shown(size: int) -> str:

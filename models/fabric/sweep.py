@@ -20,7 +20,7 @@ from typing import Any
 from models.common.errors import InputError
 from models.common.files import replacing
 from models.common.parquet import is_parquet, need_pyarrow
-from models.fabric.run_memory import available_bytes, memory_bytes
+from models.fabric.run_memory import available_bytes, flows_that_fit
 from models.fabric.sweep_file import Job, Sweep
 from models.fabric.sweep_journal import Journal
 from models.fabric.sweep_pool import connected, in_process, on_client
@@ -125,20 +125,15 @@ def _results(
 
 
 def _check_memory(jobs: Sequence[Job], at_once: int, room: int) -> None:
-    """Check that the largest cases fit, as many at once as there are workers."""
-    needs: dict[int, int] = {}
+    """Check that each case fits as many times at once as there are workers."""
+    seen: set[int] = set()
     for job in jobs:
-        if job.number not in needs:
-            needs[job.number] = memory_bytes(job.case)
-    most = sorted(needs.items(), key=lambda item: -item[1])
-    number, largest = most[0]
-    need = largest * at_once
-    if need > room:
-        times = f", {at_once} at once," if at_once > 1 else ""
-        raise ValueError(
-            f"case {number}{times} needs about {need / 2**30:,.1f} GiB of memory, there are "
-            f"{room / 2**30:,.1f} GiB; nothing was started"
-        )
+        if job.number not in seen:
+            seen.add(job.number)
+            try:
+                flows_that_fit(job.case, at_once=at_once, room=room)
+            except ValueError as error:
+                raise ValueError(f"case {job.number}: {error}") from None
 
 
 def write_rows(path: Path, sweep: Sweep, rows: Sequence[Row], parquet: bool) -> None:

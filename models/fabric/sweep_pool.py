@@ -159,7 +159,7 @@ def _naming(job: Job) -> Iterator[None]:
     """Say which case an error comes from."""
     try:
         yield
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, MemoryError) as error:
         raise ValueError(f"case {job.number}, seed {job.case.config.seed}: {error}") from None
 
 
