@@ -17,13 +17,15 @@ from models.ofan.vectorized import route
 from tb.ofan.replay import IDLE, Replay, ReplayError, replay, replay_batches
 
 CONFIGS = {
-    "six-uplinks": OfanConfig(lanes=6, uplinks=6, destinations=11, masks=8, init=3),
-    "pipes-of-two": OfanConfig(lanes=6, uplinks=4, destinations=5, pipe_lanes=2, masks=4),
+    "six-uplinks": OfanConfig(lanes=6, uplinks=6, destinations=11, masks=16, init=3),
+    "pipes-of-two": OfanConfig(lanes=6, uplinks=4, destinations=5, pipe_lanes=2, masks=16),
     "no-masks": OfanConfig(lanes=3, uplinks=5, destinations=4, masks=0, order="plain"),
-    "one-of-all": OfanConfig(lanes=1, uplinks=1, destinations=1, size_classes=1, masks=2),
-    "wide": OfanConfig(lanes=9, uplinks=33, destinations=300, size_classes=3, masks=5, init="zero"),
+    "one-of-all": OfanConfig(lanes=1, uplinks=1, destinations=1, size_classes=1, masks=16),
+    "wide": OfanConfig(
+        lanes=9, uplinks=33, destinations=300, size_classes=3, masks=16, init="zero"
+    ),
     "queued": OfanConfig(
-        lanes=6, uplinks=5, destinations=11, masks=8, engine=Engine(kind="queued-banked", banks=4)
+        lanes=6, uplinks=5, destinations=11, masks=16, engine=Engine(kind="queued-banked", banks=4)
     ),
     "queued-pipes": OfanConfig(
         lanes=6,
@@ -97,7 +99,7 @@ def test_agrees_with_the_golden_model(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CONFIGS if CONFIGS[name].masks])
 def test_agrees_with_the_golden_model_under_failures(name: str) -> None:
-    config = replace(CONFIGS[name], masks=16)
+    config = CONFIGS[name]
     trace = random_trace(config, 400, seed=6)
     failures = random_failures(config, trace, seed=7)
     expected = golden(config, trace, failures)
