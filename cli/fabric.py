@@ -130,6 +130,8 @@ def run(
         engine=engine,
     )
     settings |= dict(map(parse_set, sets or ()))
+    if switches == "rtl":
+        settings["engine"] = "reference"  # it asks its switches one after another
     case = case_of(settings)
     made = flows_that_fit(case, trace=trace is not None)
     hook = rtl_hook(case.config) if switches == "rtl" else None

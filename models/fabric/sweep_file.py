@@ -30,7 +30,7 @@ from typing import Any
 from models.common.check import integer
 from models.common.errors import InputError
 from models.common.files import check_text, read_bytes
-from models.fabric.run import Case, case_of
+from models.fabric.run import ALIASES, Case, case_of, full_name
 
 MAX_JOBS = 1_000_000
 _TABLES = ("seeds", "base", "cross")
@@ -122,9 +122,10 @@ class _Reader:
         return InputError(self.file, self.line_of(field), field, value, reason)
 
     def line_of(self, field: str) -> int | None:
-        """Line on which a field is set, as far as plain search can tell."""
-        name = re.escape(field.rpartition(".")[2])
-        pattern = re.compile(rf"""(^|[\s{{,.\["'])["']?{name}["']?(\s*=|\s*\.|\s*\])""")
+        """Line on which a field is set, its alias included, as far as a search can tell."""
+        names = [field.rpartition(".")[2], *(a for a, full in ALIASES.items() if full == field)]
+        either = "|".join(map(re.escape, names))
+        pattern = re.compile(rf"""(^|[\s{{,.\["'])["']?({either})["']?(\s*=|\s*\.|\s*\])""")
         for number, line in enumerate(self.lines, 1):
             if pattern.search(line.partition("#")[0]):
                 return number
@@ -169,8 +170,6 @@ class _Reader:
         return value
 
     def check_names(self, base: dict[str, Any], cross: dict[str, Any]) -> None:
-        from models.fabric.run import full_name
-
         tables = [_flat(base)]
         for name, values in cross.items():
             for value in values:
