@@ -163,7 +163,7 @@ def stage_names(case: Case) -> list[str]:
     return [stage.replace("→", "-") for stage in tree_of(case.config).stages]
 
 
-def measures(run: Run) -> dict[str, float | int | str | None]:
+def measures(run: Run) -> dict[str, Any]:
     """All numbers of a run by name, the same on every machine.
 
     Times are in µs, shares in %, queues in bytes of link time and in packets (that over the time of
@@ -177,7 +177,7 @@ def measures(run: Run) -> dict[str, float | int | str | None]:
     def us(times: float) -> float:
         return result.microseconds(config, times)
 
-    found: dict[str, float | int | str | None] = {
+    found: dict[str, Any] = {
         "completion_us": None if completion is None else us(completion),
         "bound_us": run.bound.microseconds(config),
         "bound": run.bound.name,
