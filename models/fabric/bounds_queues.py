@@ -113,8 +113,8 @@ def expected_sources(config: FabricConfig) -> dict[str, tuple[float, float]]:
     if name == "ethereal":
         edge, core = north * w, far
     elif name in ("ofan", "pofan"):
-        pipes = 1 if pipe is None else w // pipe
-        lanes = w // pipes
+        pipes = 1 if pipe is None else -(-w // pipe)
+        lanes = w / pipes  # on average, where the last pipe is narrower
         drawn = pipes * tree.edges * (1 - (1 - 1 / tree.edges) ** lanes)
         edge, core = min(north, drawn), min(far, float(pipes * (k - 1)))
     models = {"edge": (edge, edge_load), "core": (core, core_load)}

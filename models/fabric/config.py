@@ -66,7 +66,8 @@ class FabricConfig:
     """What a host sends when it has data and ACKs †: "alternate" (appendix A: in turn, whatever
     it did not send last; data at first), "ack-first" or "data-first"."""
     scheme: str = "ofan"
-    """Load balancer, one of `models.fabric.schemes.SCHEMES`; pOfan with its width, as pofan4."""
+    """Load balancer, one of `models.fabric.schemes.SCHEMES`; pOfan with its width, as pofan4. Where
+    the width does not divide k/2, the last pipe is narrower."""
     mix: str = "none"
     """Where `mix_scheme` runs in place of `scheme` (section 6.4): "none"; "random", half of the
     edge and aggregation switches; "pods", half of the pods; "edges"; "aggs"."""
@@ -120,8 +121,10 @@ class FabricConfig:
             known, width = parse_scheme(name)
             if self.mix != "none" and SCHEMES[known][1] == "host":
                 raise ValueError(f"mix must be of schemes that decide at switches, not {name!r}")
-            if width is not None and self.half % width:
-                raise ValueError(f"scheme: pipes must divide k/2 ({self.half}), not {name!r}")
+            if width is not None and width > self.half:
+                raise ValueError(
+                    f"scheme must have pipes of at most k/2 ({self.half}) lanes, not {name!r}"
+                )
 
     @property
     def half(self) -> int:

@@ -19,10 +19,14 @@ CASES = {
     "shuffled": FabricConfig(radix=4, scheme="ofan", seed=3, jitter_ns=0, ties="shuffled"),
     "pofan1": FabricConfig(radix=4, scheme="pofan1", seed=4),
     "pofan2": FabricConfig(radix=4, scheme="pofan2", seed=5),
+    "pofan2-of-three": FabricConfig(radix=6, levels=2, scheme="pofan2", seed=9),
     "failures": FabricConfig(radix=4, scheme="ofan", seed=6, link_failure=0.2),
     "two-levels": FabricConfig(radix=4, levels=2, scheme="ofan", seed=7),
     "mix": FabricConfig(radix=4, scheme="ar", mix="edges", mix_scheme="ofan", seed=8),
 }
+
+
+SWITCHES = {"mix": 8, "two-levels": 4, "pofan2-of-three": 6}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -32,7 +36,7 @@ def test_every_packet_goes_where_the_model_sends_it(name: str) -> None:
     model = simulate(config, traffic, trace=True)
     with rtl_switches(config) as hook:
         rtl = simulate(config, traffic, trace=True, switches=hook)
-        assert len(hook.made) == (8 if name == "mix" else 4 if name == "two-levels" else 16)
+        assert len(hook.made) == SWITCHES.get(name, 16)
         assert hook.cycles > 1000
     assert differences(model, rtl) == []
 

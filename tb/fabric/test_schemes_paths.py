@@ -196,7 +196,7 @@ def test_valid_paths() -> None:
 
 
 @pytest.mark.parametrize("levels", [2, 3])
-@pytest.mark.parametrize("name", ["ofan", "pofan1", "pofan2"])
+@pytest.mark.parametrize("name", ["ofan", "pofan1", "pofan2", "pofan3"])
 def test_ofan_is_the_golden_switch(name: str, levels: int) -> None:
     """The switch of the test is set up by hand, with the numbers of section 4."""
     config = FabricConfig(radix=8, levels=levels, scheme=name, seed=6)
@@ -209,7 +209,7 @@ def test_ofan_is_the_golden_switch(name: str, levels: int) -> None:
     for switch, place, destinations in cases:
         golden = Ofan(
             OfanConfig(
-                lanes=4,
+                lanes=6 if name == "pofan3" else 4,
                 uplinks=4,
                 destinations=destinations,
                 pipe_lanes=None if name == "ofan" else int(name[-1]),

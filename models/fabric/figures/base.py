@@ -167,17 +167,11 @@ def scheme_for(curve: str, radix: int) -> str:
     """Return the scheme behind a curve at k ports.
 
     4Ofan has pipes of four ports. With at most four downlinks it is Ofan itself; where four does
-    not divide k/2, here k = 12, it has as many equal pipes as fours would fill: two of three.
+    not divide k/2, here k = 12, the last pipe is narrower.
     """
     if curve != "4ofan":
         return curve
-    half = radix // 2
-    if half <= 4:
-        return "ofan"
-    pipes = -(-half // 4)
-    while half % pipes:
-        pipes += 1
-    return f"pofan{half // pipes}"
+    return "ofan" if radix // 2 <= 4 else "pofan4"
 
 
 def ordered(data: Data, names: Sequence[str], x: Any, measure: Measure, panel: str = "") -> bool:

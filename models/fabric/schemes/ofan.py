@@ -3,7 +3,7 @@
 Rule: `models.ofan.switch.Ofan`, the golden model that the hardware is held against, with one lane
 a downlink port. An edge switch has a pointer for each edge switch, an aggregation switch for each
 other pod; class 0 is data, 1 are ACKs. Invalid uplinks are passed by further increments. pOfan has
-pointers of its own in each pipe of W lanes.
+pointers of its own in each pipe of W lanes; what W leaves over is a narrower pipe.
 """
 
 from __future__ import annotations
@@ -32,9 +32,13 @@ def switch_config(switch: Switch) -> OfanConfig:
     place = switch.number + (0 if at_edge else tree.edges)
     init = stream_start(switch.config.seed, Kind.POINTERS, place)
     pipe_lanes = parse_scheme(switch.scheme)[1]
+    lanes = tree.half
+    if pipe_lanes:
+        lanes = -(-lanes // pipe_lanes) * pipe_lanes  # lanes of no port fill up the last pipe
+    shape = {"lanes": lanes, "pipe_lanes": pipe_lanes, "init": init}
     if at_edge:
-        return edge(tree.radix, pipe_lanes=pipe_lanes, init=init, destinations=tree.edges)
-    return aggregation(tree.radix, pipe_lanes=pipe_lanes, init=init)
+        return edge(tree.radix, destinations=tree.edges, **shape)
+    return aggregation(tree.radix, **shape)
 
 
 def uplink_sets(tree: Tree, failures: Failures | None, kind: Kind, number: int) -> np.ndarray:
@@ -114,7 +118,7 @@ def prepare(setting: Setting, streams: np.ndarray) -> Memory:
     """Initial pointers (`models.ofan.switch.initial_pointer`) and orders of all switches."""
     tree, w = setting.tree, setting.tree.half
     width = parse_scheme(setting.scheme)[1]
-    pipes = 1 if width is None else w // width
+    pipes = 1 if width is None else -(-w // width)
     starts = stream_starts(setting.config.seed, Kind.POINTERS, tree.edges + tree.aggs)
     own = np.zeros((tree.edges + tree.aggs, SWITCH_FIELDS), np.int64)
     parts = [(np.arange(w) // (width or w)).astype(np.uint8)]
@@ -153,7 +157,7 @@ def _initial(starts: np.ndarray, pipe: int, destinations: int, w: int) -> np.nda
 def memory_bytes(setting: Setting) -> int:
     """Two pointers a destination, pipe and switch."""
     width = parse_scheme(setting.scheme)[1]
-    pipes = 1 if width is None else setting.tree.half // width
+    pipes = 1 if width is None else -(-setting.tree.half // width)
     return 2 * pipes * (setting.tree.edges + setting.tree.pods) * setting.tree.edges
 
 
