@@ -4,8 +4,8 @@ from __future__ import annotations
 
 _SERVED = "tb/formal/test_queued.py::test_served_in_order_and_always"
 _FOUR = _SERVED + "[four-lanes]"
-_SWITCH = "tb/formal/test_queued_switch.py::test_answers_as_if_one_by_one"
-_RULES = "tb/formal/test_queued_switch.py::test_switch_keeps_the_stream_rules[2]"
+_SWITCH = "tb/formal/test_banked_switch.py::test_answers_as_if_one_by_one"
+_RULES = "tb/formal/test_banked_switch.py::test_switch_keeps_the_stream_rules[2-queued]"
 _T = "tb/ofan/test_queued.py::"
 _PREFIX = "tb/formal/test_matched.py::test_the_longest_prefix_is_served"
 _MATCHED = "tb/ofan/test_matched.py::"
@@ -113,8 +113,8 @@ TABLE = (
      "divmod(lane, queues(c))[::-1]", _NAMED + "[0-square]"),
     ("queued-taken-in-the-sweep", "ofan/queued.py", "stages.advance & running)",
      "stages.advance)", _W),
-    ("queued-write-under-traffic", "ofan/queued.py", "return ~self.write.valid | in_lookup",
-     "return Const(1)", _DOWN),
+    ("queued-write-under-traffic", "ofan/bank_masks.py",
+     "masks.running & (~engine.write.valid | in_lookup)", "masks.running", _DOWN),
 
     ("replies-rank-ignored", "ofan/replies.py", "pick.turn.eq(turn)", "pick.turn.eq(0)", _W),
     ("replies-turn-not-reduced", "ofan/replies.py",

@@ -1,8 +1,9 @@
-"""Proof of small switches with the engine `queued-banked`, whose lanes leave out of step, against
-the naive golden one; and of their stream rules."""
+"""Proof of small switches with the engines `queued-banked` and `matched-banked`, whose lanes leave
+out of step, against the naive golden one; and of their stream rules."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,17 +19,26 @@ from tb.formal.test_switch import SwitchBench
 pytestmark = pytest.mark.formal
 
 
-def small(banks: int, queues: int, depth: int, **fields: Any) -> OfanConfig:
-    engine = Engine(kind="queued-banked", banks=banks, queues=queues, depth=depth)
+def small(engine: Engine, **fields: Any) -> OfanConfig:
     return OfanConfig(**{"lanes": 2, "size_classes": 1, "masks": 0, **fields}, engine=engine)
 
 
+def queued(banks: int, queues: int, depth: int, **fields: Any) -> OfanConfig:
+    return small(Engine(kind="queued-banked", banks=banks, queues=queues, depth=depth), **fields)
+
+
+def matched(banks: int, group: int, depth: int, **fields: Any) -> OfanConfig:
+    return small(Engine(kind="matched-banked", banks=banks, group=group, depth=depth), **fields)
+
+
 CASES = {
-    "two-waves": small(2, 1, 2, uplinks=3, destinations=3),
-    "one-wave": small(1, 2, 2, uplinks=3, destinations=2),
-    "masks": small(1, 2, 1, uplinks=2, destinations=2, masks=2),
-    "pofan": small(1, 1, 1, uplinks=2, destinations=2, pipe_lanes=1),
-    "pofan-masks": small(1, 1, 1, uplinks=2, destinations=1, pipe_lanes=1, masks=1),
+    "two-waves": queued(2, 1, 2, uplinks=3, destinations=3),
+    "one-wave": queued(1, 2, 2, uplinks=3, destinations=2),
+    "masks": queued(1, 2, 1, uplinks=2, destinations=2, masks=2),
+    "pofan": queued(1, 1, 1, uplinks=2, destinations=2, pipe_lanes=1),
+    "pofan-masks": queued(1, 1, 1, uplinks=2, destinations=1, pipe_lanes=1, masks=1),
+    "matched-groups": matched(2, 1, 2, uplinks=3, destinations=3),
+    "matched-masks": matched(1, 2, 1, uplinks=2, destinations=2, masks=2),
 }
 
 
@@ -67,15 +77,16 @@ def depth_of(bench: SwitchBench) -> int:
 @pytest.mark.parametrize("name", CASES)
 def test_answers_as_if_one_by_one(name: str) -> None:
     bench = lanes_bench(CASES[name])
-    prove(bench, f"queued-switch-{name}", depth=depth_of(bench), induction=False)
+    prove(bench, f"banked-switch-{name}", depth=depth_of(bench), induction=False)
 
 
+@pytest.mark.parametrize("engine", [queued, matched])
 @pytest.mark.parametrize("pipes", [1, 2])
-def test_switch_keeps_the_stream_rules(pipes: int) -> None:
+def test_switch_keeps_the_stream_rules(pipes: int, engine: Callable[..., OfanConfig]) -> None:
     """By 2-induction, also across resets."""
-    config = small(2, 1, 1, uplinks=3, destinations=2, pipe_lanes=2 // pipes)
+    config = engine(2, 1, 1, uplinks=3, destinations=2, pipe_lanes=2 // pipes)
     bench = SwitchBench(config, resets=True)
     dut = bench.dut
     payload = Cat(dut.m_axis_tdata, dut.m_axis_tkeep)
     bench.keeps_stream_rules(dut.m_axis_tvalid, dut.m_axis_tready, payload, "m_axis")
-    prove(bench, f"queued-stream-rules-{pipes}", depth=2)
+    prove(bench, f"{engine.__name__}-stream-rules-{pipes}", depth=2)
