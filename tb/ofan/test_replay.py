@@ -25,7 +25,7 @@ CONFIGS = {
         lanes=9, uplinks=33, destinations=300, size_classes=3, masks=16, init="zero"
     ),
     "queued": OfanConfig(
-        lanes=6, uplinks=5, destinations=11, masks=16, engine=Engine(kind="queued-banked", banks=4)
+        lanes=4, uplinks=5, destinations=11, masks=16, engine=Engine(kind="queued-banked", banks=2)
     ),
     "queued-pipes": OfanConfig(
         lanes=6,
