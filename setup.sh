@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: setup.sh base|test|lint|docs|formal|dev: install netweave and that extra into .venv.
+# Usage: setup.sh base|test|lint|docs|formal|fabric|dev: install netweave and that extra into .venv.
 # The Makefile calls this; .venv/NAME is the stamp it looks at.
 set -eu
 cd "$(dirname "$0")"
