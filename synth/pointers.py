@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from models.ofan.config import OfanConfig
@@ -29,25 +31,46 @@ from rtl.ofan.waiting import BatchQueue
 from synth.ge import Cost, price
 from synth.memory import memory_cost, rom
 from synth.parts import TOTAL, Progress, Row
-from synth.pointer_price import INITIAL, PRICES, STORE, preset_name
-from synth.pointer_study import SHAPES
-from synth.records import Record, records_of, write_records
+from synth.pointer_price import INITIAL, PRICES, STORE, committed_prices, preset_name
+from synth.pointer_report import IMAGES, save_plots
+from synth.pointer_study import NAME, SHAPES
+from synth.pointer_tables import Study
+from synth.records import COMMITTED, Record, read_records, records_of, write_records
 from synth.store import store_rows
+from synth.symphony_study import figure_class
 
 ORDER = "π"
 """The part that turns positions into uplinks."""
 
-POINTS_QUEUED = ((16, 16, 1), (16, 16, 2), (16, 16, 3), (32, 16, 2), (64, 16, 2), (32, 32, 2))
-"""Banks, queues and depth of the queued-banked engines of the running example."""
+
+def _queued(banks: int, queues: int, depth: int = 2) -> Engine:
+    return Engine(kind="queued-banked", banks=banks, queues=queues, depth=depth)
+
 
 POINTS: tuple[tuple[str, Engine], ...] = (
-    *(
-        ("edge-k64", Engine(kind="queued-banked", banks=banks, queues=queues, depth=depth))
-        for banks, queues, depth in POINTS_QUEUED
-    ),
+    # The running example: what it takes to wait less.
+    ("edge-k64", _queued(16, 16, 1)),
+    ("edge-k64", _queued(16, 16, 2)),
+    ("edge-k64", _queued(16, 16, 3)),
+    ("edge-k64", _queued(32, 16)),
+    ("edge-k64", _queued(64, 16)),
+    ("edge-k64", _queued(32, 32)),
     ("edge-k64", Engine(kind="matched-banked", banks=16, depth=4)),
-    ("pofan4-k64", Engine(kind="queued-banked", banks=8, queues=2, depth=2)),
-    ("edge-k12", Engine(kind="queued-banked", banks=4, queues=3, depth=2)),
+    ("edge-k64", Engine(kind="sorted-banked", banks=32, depth=4)),
+    # Other sizes: a bank for each lane of a pipe, and both numbers of queues where they are small.
+    ("edge-k32", _queued(16, 8)),
+    ("edge-k16", _queued(8, 8)),
+    ("edge-k16", _queued(8, 4)),
+    ("edge-k12", _queued(8, 6)),
+    ("edge-k12", _queued(8, 3)),
+    ("edge-k12", Engine(kind="matched-banked", banks=8, depth=4)),
+    ("edge-k12", Engine(kind="sorted-banked", banks=8, depth=4)),
+    ("edge-k8", _queued(4, 4)),
+    ("edge-k8", _queued(4, 2)),
+    ("pofan4-k64", _queued(4, 4)),
+    ("pofan4-k64", _queued(4, 2)),
+    ("pofan4-k64", _queued(8, 2)),
+    ("edge-k128", _queued(64, 32)),
 )
 """The points of the study that are mapped: with the order plain and without failure logic, as the
 paper counts."""
@@ -123,6 +146,7 @@ def _blocks(c: OfanConfig) -> dict[str, tuple[Any, str]]:
 def _pipe(config: OfanConfig, progress: Progress) -> Iterator[Row]:
     c = _in_flops(config)
     banks, answers = c.engine.banks, _answers(c)
+    progress(ORDER)
     uplink, positions = price(Uplink(c)), price(Positions(c))
     depth_of = {"uplink_": uplink.depth, "positions": positions.depth}
     blocks = _blocks(c)
@@ -176,6 +200,7 @@ def _failures(c: OfanConfig, positions: Cost, by_lane: bool, progress: Progress)
     banks, part = c.engine.banks, "failure masks"
     readers = c.lanes_per_pipe if by_lane else banks
     told = lambda size: progress(f"{part} ({size})")  # noqa: E731
+    progress(part)
     if by_lane:
         index = memory_cost(max(2, c.destinations), max(1, c.mask_bits), readers, 1, told)
         tables = [("index table", index, 1)]
@@ -194,16 +219,43 @@ def _failures(c: OfanConfig, positions: Cost, by_lane: bool, progress: Progress)
         yield Row(part=f"{part}: {name}", cost=cost.times(count), fitted=fitted)
 
 
-def price_points(progress: Progress) -> list[Record]:
-    """Price the points of the study with each storage; write and return their records."""
-    records: list[Record] = []
+def price_points(progress: Progress, wanted: str = "") -> list[Record]:
+    """Price the points of the study whose names have `wanted` in them, with each storage.
+
+    Writes the records of `POINTS` and returns them: those of other points stay as they were. A run
+    that is stopped leaves the points that it has.
+    """
+    kept = read_records(PRICES) if PRICES.exists() else []
+    found: dict[str, list[Record]] = {}
+    for shape, engine in POINTS:
+        for storage in STORAGES:
+            name = preset_name(shape, replace(engine, storage=storage))
+            found[name] = [record for record in kept if record.preset == name]
     for shape, engine in POINTS:
         for storage in STORAGES:
             point = replace(engine, storage=storage)
-            config = replace(SHAPES[shape], engine=point, masks=0, order="plain")
             name = preset_name(shape, point)
+            if wanted not in name:
+                continue
+            config = replace(SHAPES[shape], engine=point, masks=0, order="plain")
             told = lambda part, name=name: progress(f"{name}: {part}")  # noqa: E731
+            found[name] = []
             for row in price_banked(config, told):
-                records += records_of(row.part, name, row.cost, row.fitted)
-        write_records(PRICES, records)  # a run that is stopped leaves the points it has
+                found[name] += records_of(row.part, name, row.cost, row.fitted)
+            write_records(PRICES, chain.from_iterable(found.values()))
+    records = list(chain.from_iterable(found.values()))
+    write_records(PRICES, records)
     return records
+
+
+def main() -> None:
+    """`python -m synth.pointers edge-k12`: price the points whose names have that in them, all
+    without it, and draw the plots of the docs again. Needs netweave[study]."""
+    figure_class()  # before minutes go by
+    price_points(print, " ".join(sys.argv[1:]))
+    waits = read_records(COMMITTED / f"{NAME}.json")
+    save_plots(IMAGES, Study(waits, committed_prices()))
+
+
+if __name__ == "__main__":
+    main()
