@@ -58,7 +58,7 @@ def simulate(
     _check_memory(memory_bytes(config, flows, trace=trace))
     ids = int(flows.packets.sum()) if trace else len(flows)
     for wide in (False, True):
-        layout = layout_of(setting, kernels[0], ids, wide)
+        layout = layout_of(setting, kernels, ids, wide)
         if not wide and layout.time_bits < _time_bits(setting):
             continue
         buffers = _run(setting, kernels, layout, trace, progress)
@@ -72,7 +72,7 @@ def memory_bytes(config: FabricConfig, flows: Flows, *, trace: bool = False) -> 
     every link busy or of all packets if they are fewer, and the trace."""
     setting = Setting(config, flows, None, config.scheme)
     kernels = _kernels(config)
-    words = 16 if layout_of(setting, kernels[0], len(flows), False).time_bits < 32 else 8
+    words = 16 if layout_of(setting, kernels, len(flows), False).time_bits < 32 else 8
     lists = list_count(setting, noted(config))
     packets = int(flows.packets.sum())
     chunks = 2 * lists + min(packets, 2 * _busy_words(setting, kernels)) // (state.CHUNK - 1)

@@ -18,6 +18,7 @@ import numba
 
 from models.common import jit, mix
 from models.fabric import (
+    engine_choice,
     engine_host,
     engine_loop,
     engine_queues,
@@ -28,7 +29,9 @@ from models.fabric import (
 from models.fabric.kernel import Kernel
 from models.fabric.schemes.base import module_of
 
-PARTS = (engine_words, engine_queues, engine_switch, engine_host, engine_loop)
+PARTS = (engine_words, engine_queues, engine_choice, engine_switch, engine_host, engine_loop)
+AT_SWITCHES = ("pick", "retag", "passes")
+AT_HOSTS = ("tag_data", "tag_ack", "acknowledged")
 SHOWN = 16
 """Hexadecimal digits of a folder's name."""
 
@@ -46,61 +49,82 @@ def engine_for(first: Kernel, second: Kernel | None, wide: bool) -> Callable[[in
         "WIDE": wide,
         "MIXED": second is not None,
         "MARKED": first.marked,
-        "TAGGED": first.tag_ack is not None,
         "ECHOED": first.acknowledged is not None,
+        "TAGGED": any(kernel.tag_ack is not None for kernel in kernels),
+        "RETAGGED": any(kernel.retag is not None for kernel in kernels),
+        "HEARD": any(kernel.passes is not None for kernel in kernels),
+        "PUBLISHED": any(kernel.published for kernel in kernels),
     }
+    folder = _folder(kernels, constants)
     shared: dict[str, Any] = {}
     for part in PARTS:
         shared.update(vars(part))
     shared.update(constants)
     inlined = {function for part in PARTS for function in getattr(part, "INLINED", ())}
+    made: dict[FunctionType, Any] = {}
     for part in PARTS:
         for function in part.FUNCTIONS:
-            shared[function.__name__] = _compiled(function, shared, function in inlined)
+            made[function] = _compiled(function, shared, function in inlined, folder.name)
+            shared[function.__name__] = made[function]
     for place, kernel in zip(("first", "second"), kernels, strict=False):
-        _add_kernel(shared, kernel, place)
-    folder = _folder(kernels, constants)
-    return _kept(_clone(engine_loop.advance, shared), folder)
+        _add_kernel(shared, made, kernel, place, folder.name)
+    return _kept(_clone(engine_loop.advance, shared, folder.name), folder)
 
 
-def _add_kernel(shared: dict[str, Any], kernel: Kernel, place: str) -> None:
-    """Put a scheme's functions where the engine calls them."""
-    names = {**sys.modules[kernel.pick.__module__].__dict__}
-    for name, value in shared.items():
-        if name in names:
-            names[name] = value  # the engine's own functions, compiled
-    for function in kernel.helpers:
-        names[function.__name__] = _compiled(function, names, True)
-    at_switch = {"pick": kernel.pick}
-    for name, function in at_switch.items():
-        shared[f"{name}_{place}"] = _compiled(function, names, True)
-    if place == "first":
-        for name in ("tag_data", "tag_ack", "acknowledged"):
-            function = getattr(kernel, name)
-            if function is not None:
-                shared[name] = _compiled(function, names, True)
+def _add_kernel(
+    shared: dict[str, Any], made: dict[FunctionType, Any], kernel: Kernel, place: str, engine: str
+) -> None:
+    """Put a scheme's functions where the engine calls them; `made` has the engine's own."""
+    spaces: dict[str, dict[str, Any]] = {}
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        """Compile with the names of its file, where the engine's functions are compiled ones."""
+        module = function.__module__
+        if module not in spaces:
+            names = vars(sys.modules[module])
+            spaces[module] = {
+                name: made.get(value, value) if isinstance(value, FunctionType) else value
+                for name, value in names.items()
+            }
+        return _compiled(function, spaces[module], True, engine)
+
+    for name in AT_SWITCHES:
+        function = getattr(kernel, name) or getattr(engine_switch, f"{name}_first")
+        shared[f"{name}_{place}"] = compiled(function)
+    for name in AT_HOSTS:
+        if getattr(kernel, name) is not None:
+            shared[name] = compiled(getattr(kernel, name))
+    helpers = {function.__name__: compiled(function) for function in kernel.helpers}
+    for names in spaces.values():
+        names.update(helpers)
 
 
-def _clone(function: Callable[..., Any], names: dict[str, Any]) -> Any:
-    """The same function, with other global names."""
+def _clone(function: Callable[..., Any], names: dict[str, Any], engine: str) -> Any:
+    """The same function, with other global names.
+
+    The engine is part of its own name: Numba counts functions anew in each process, so that two
+    engines from the disk would have functions of one symbol, and the first loaded would serve both.
+    """
     assert isinstance(function, FunctionType)
     clone = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     clone.__module__ = function.__module__
+    clone.__qualname__ = f"{function.__name__}_{engine}"
     return clone
 
 
-def _compiled(function: Callable[..., Any], names: dict[str, Any], inlined: bool) -> Any:
-    clone = _clone(function, names)
+def _compiled(
+    function: Callable[..., Any], names: dict[str, Any], inlined: bool, engine: str
+) -> Any:
+    clone = _clone(function, names, engine)
     return numba.njit(error_model="numpy", nogil=True, forceinline=inlined)(clone)
 
 
 def _texts(kernels: Iterable[Kernel]) -> Iterable[bytes]:
     """The text of every file that goes into an engine."""
-    modules = {module.__name__: module for module in (engine_state, mix, *PARTS)}
+    modules = {module.__name__: module for module in (engine_state, mix, sys.modules[__name__], *PARTS)}
     for kernel in kernels:
         functions = [kernel.pick, *kernel.helpers]
-        for name in ("retag", "passes", "tag_data", "tag_ack", "acknowledged"):
-            functions += filter(None, [getattr(kernel, name)])
+        functions += filter(None, [getattr(kernel, name) for name in AT_SWITCHES + AT_HOSTS])
         for function in functions:
             modules[function.__module__] = sys.modules[function.__module__]
     for name in sorted(modules):

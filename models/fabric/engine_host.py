@@ -63,13 +63,14 @@ def flow_of(s: Any, payload: int) -> int:
     return name
 
 
-def receive(s: Any, host: int, end: int) -> None:
-    """Take in what arrives at a host before `end`; data is kept to be acknowledged."""
+def receive(s: Any, host: int, end: int) -> int:
+    """Take in what arrives at a host before `end`; data is kept to be acknowledged. Returns how
+    many words of ACKs it leaves in `gathered` for the scheme to see."""
     shift, acks = s.parameter[SHIFT], s.parameter[ACKS]
     limit = end << shift
     item = s.parameter[EDGE_LINKS] + host
     place = s.head[item]
-    packets = data = int64(0)
+    packets = data = echoes = int64(0)
     word = s.word[place]
     while word < limit:
         payload = payload_of(s, word, s.more, place)
@@ -80,6 +81,10 @@ def receive(s: Any, host: int, end: int) -> None:
             if acks:
                 append(s, s.parameter[OWED] + host, word, payload)
         if payload & 1 != acks:
+            if ECHOED:
+                s.gathered[echoes] = word
+                s.gathered_more[echoes] = payload
+                echoes += 1
             flow = flow_of(s, payload)
             s.flow_open[flow] -= 1
             s.value[LIVE] -= 1
@@ -93,6 +98,13 @@ def receive(s: Any, host: int, end: int) -> None:
     s.seen[item] += packets
     s.seen_data[item] += data
     s.value[DELIVERED] += data
+    return echoes
+
+
+def echo(s: Any, host: int, place: int) -> None:
+    """Let the scheme see an ACK that `receive` left."""
+    payload = s.gathered_more[place]
+    acknowledged(s, host, flow_of(s, payload), payload >> s.parameter[TAG_SHIFT])
 
 
 def arrive(s: Any, host: int, flow: int, time: int) -> None:
@@ -194,18 +206,23 @@ def next_data_time(s: Any, host: int) -> int:
     return s.host_next[host]
 
 
-def transmit(s: Any, host: int, end: int) -> None:
-    """Send all packets of a host that start before `end`."""
+def transmit(s: Any, host: int, end: int, echoes: int) -> None:
+    """Send all packets of a host that start before `end`; `echoes` ACKs are seen in between."""
     shift, rule = s.parameter[SHIFT], s.parameter[ORDER]
     owed = s.parameter[OWED] + host
     free = s.free[host]
     was_data = s.host_sent_data[host]
+    seen = int64(0)
     while True:
         data_at = max(free, next_data_time(s, host))
         ack_at = max(free, s.word[s.head[owed]] >> shift)
         time = min(data_at, ack_at)
         if time >= end:
             break
+        if ECHOED:
+            while seen < echoes and s.gathered[seen] >> shift <= time:
+                echo(s, host, seen)
+                seen += 1
         while s.host_coming[host] >= 0 and s.flow_time[s.host_coming[host]] <= time:
             join(s, host, s.host_coming[host])
         data = data_at == time
@@ -221,6 +238,10 @@ def transmit(s: Any, host: int, end: int) -> None:
         if s.parameter[TRACED]:
             trace(s, host, time, time, payload)
         send(s, host, free, payload)
+    if ECHOED:
+        while seen < echoes:
+            echo(s, host, seen)
+            seen += 1
     s.free[host] = free
     s.host_sent_data[host] = was_data
 
@@ -231,4 +252,4 @@ def next_event(s: Any, host: int) -> int:
 
 
 INLINED = (flow_of, receive, join, next_data, next_ack, next_data_time, transmit)
-FUNCTIONS = (*INLINED, arrive, fire, next_event)
+FUNCTIONS = (*INLINED, echo, arrive, fire, next_event)

@@ -44,15 +44,16 @@ from models.fabric.engine_state import (
     int64,
     state_at,
 )
-from models.fabric.engine_switch import collect, serve_down, serve_up
+from models.fabric.engine_switch import HEARD, collect, hold, release, serve_down, serve_up
+from models.fabric.engine_words import order
 
 
 def serve_hosts(s: Any, edge: int, base: int) -> None:
     """All hosts below an edge switch in the window from `base` on."""
     w, end = s.parameter[HALF], base + s.parameter[WINDOW]
     for host in range(edge * w, edge * w + w):
-        receive(s, host, end)
-        transmit(s, host, end)
+        echoes = receive(s, host, end)
+        transmit(s, host, end, echoes)
 
 
 def serve_edge(s: Any, pod: int, place: int, base: int) -> None:
@@ -60,12 +61,20 @@ def serve_edge(s: Any, pod: int, place: int, base: int) -> None:
     p, w, n = s.parameter, s.parameter[HALF], s.parameter[HOSTS]
     end = base + p[WINDOW]
     edge = pod * p[EDGES_A_POD] + place
+    above = (p[AGG_LINKS] if p[LEVELS] == 3 else p[TOP_LINKS]) + edge * w
+    heard = int64(0)
+    if HEARD:
+        heard = collect(s, above, w, base, end, int64(0))
+        hold(s, heard)
     count = collect(s, edge * w, w, base, end, int64(0))
     here = pod << p[EDGE_BITS] | place
-    count, area = serve_up(s, count, edge, n + edge * w, here, p[PORT_BITS], int64(-1))
+    count, area = serve_up(s, count, edge, n + edge * w, here, p[PORT_BITS], int64(-1), heard)
     s.area[1] += area
-    above = p[AGG_LINKS] if p[LEVELS] == 3 else p[TOP_LINKS]
-    count = collect(s, above + edge * w, w, base, end, count)
+    if HEARD:
+        count = release(s, heard, count)
+        order(s, count, base)
+    else:
+        count = collect(s, above, w, base, end, count)
     first, mask = p[EDGE_LINKS] + edge * w, (int64(1) << p[PORT_BITS]) - 1
     s.area[2 * p[LEVELS] - 1] += serve_down(s, count, first, int64(0), mask)
 
@@ -78,7 +87,7 @@ def serve_agg(s: Any, pod: int, place: int, base: int) -> None:
     below = p[PORT_BITS] + p[EDGE_BITS]
     count = collect(s, n + agg * w, w, base, end, int64(0))
     switch = p[PODS] * p[EDGES_A_POD] + agg
-    count, area = serve_up(s, count, switch, 2 * n + agg * w, pod, below, agg)
+    count, area = serve_up(s, count, switch, 2 * n + agg * w, pod, below, agg, int64(0))
     s.area[2] += area
     count = collect(s, p[TOP_LINKS] + agg * w, w, base, end, count)
     first, mask = p[AGG_LINKS] + agg * w, (int64(1) << p[EDGE_BITS]) - 1

@@ -1,21 +1,18 @@
 """Queues before links: a packet's departure is known when it arrives, so none is an event.
 
-Also what load balancers see of them (`queue_length`) and the random numbers that they draw.
+Also what load balancers see of them: `queue_length` and `told_backlog`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from models.common.mix import GOLDEN
 from models.fabric.engine_state import (
     ACK_TIME,
     AGE,
     DATA_TIME,
     ECN,
-    FULL,
     GAP,
-    HALF,
     HOSTS,
     ID_MASK,
     ID_SHIFT,
@@ -28,20 +25,23 @@ from models.fabric.engine_state import (
     NOTED,
     NOTES,
     NOTES_LIVE,
+    PERIOD,
     ROOM,
     ROWS,
     SHIFT,
     STATUS,
     TAG_SHIFT,
+    TOLD,
     TOO_NARROW,
     TRACED,
     int64,
-    uint64,
 )
 from models.fabric.engine_words import WIDE, append, next_chunk
 
 MARKED = False
 """Whether long queues mark data packets; set for each compiled engine."""
+PUBLISHED = False
+"""Whether neighbours are told of backlogs; set for each compiled engine."""
 MARK_BIT = 16
 """Place of the mark in a tag."""
 
@@ -60,6 +60,8 @@ def put(s: Any, link: int, time: int, payload: int) -> int:
         return int64(0)
     if s.parameter[NOTED]:
         note(s, link, time, left)
+    if PUBLISHED:
+        publish(s, link, time)
     s.free[link] = left
     if backlog > s.largest[link]:
         s.largest[link] = backlog
@@ -160,65 +162,23 @@ def queue_length(s: Any, link: int, now: int) -> int:
     return max(int64(0), s.free[link] - now)
 
 
-def mixed(state: Any) -> Any:
-    """`models.common.mix.mix64` of a uint64."""
-    state = (state ^ state >> uint64(30)) * uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ state >> uint64(27)) * uint64(0x94D049BB133111EB)
-    return state ^ state >> uint64(31)
+def publish(s: Any, link: int, time: int) -> None:
+    """Keep `free` as it was at the beginning of each period since a packet was put in last."""
+    age = time // s.parameter[PERIOD]
+    period = max(s.told_age[link], age - TOLD)
+    s.told_age[link] = max(s.told_age[link], age)
+    while period < age:
+        period += 1
+        s.told[link * TOLD + (period & (TOLD - 1))] = s.free[link]
 
 
-def draw(stream: Any, number: int) -> Any:
-    """The next 64 random bits, uint64, of stream `number`."""
-    state = uint64(stream[number]) + uint64(GOLDEN)
-    stream[number] = state
-    return mixed(state)
+def told_backlog(s: Any, link: int, period: int) -> int:
+    """The backlog at the beginning of a period, of the packets that had been put in before it."""
+    free = s.free[link]
+    if period <= s.told_age[link]:
+        free = s.told[link * TOLD + (period & (TOLD - 1))]
+    return max(int64(0), free - period * s.parameter[PERIOD])
 
 
-def below(stream: Any, number: int, bound: int) -> int:
-    """The next random number from 0 to bound - 1."""
-    return int64((draw(stream, number) >> uint64(32)) * uint64(bound) >> uint64(32))
-
-
-def members(valid: int) -> int:
-    """How many uplinks a mask has."""
-    count = int64(0)
-    while valid:
-        valid &= valid - 1
-        count += 1
-    return count
-
-
-def member(valid: int, index: int) -> int:
-    """The uplink at `index` of a mask's in rising order."""
-    for _ in range(index):
-        valid &= valid - 1
-    uplink = int64(0)
-    while not valid >> uplink & 1:
-        uplink += 1
-    return uplink
-
-
-def valid_count(s: Any, valid: int) -> int:
-    """`members`, without counting if all are valid."""
-    if valid == s.parameter[FULL]:
-        return s.parameter[HALF]
-    return members(valid)
-
-
-def valid_at(s: Any, valid: int, index: int) -> int:
-    """`member`, without looking if all are valid."""
-    if valid == s.parameter[FULL]:
-        return index
-    return member(valid, index)
-
-
-def one_of(s: Any, switch: int, valid: int) -> int:
-    """One of a mask's uplinks at random; of a single one without a draw."""
-    count = valid_count(s, valid)
-    if count == 1:
-        return member(valid, int64(0))
-    return valid_at(s, valid, below(s.stream, switch, count))
-
-
-INLINED = (put, send, queue_length, mixed, draw, below, valid_count, valid_at, one_of)
-FUNCTIONS = (*INLINED, lose, trace, note, forget, noted_length, members, member)
+INLINED = (put, send, queue_length, publish, told_backlog)
+FUNCTIONS = (*INLINED, lose, trace, note, forget, noted_length)

@@ -22,6 +22,8 @@ MOST_IN_A_WINDOW = 64
 """Data packets and as many ACKs of one link that a window is cut to hold, so that they stay in
 cache."""
 UNBOUNDED = 2**62
+MOST_CHOSEN = 256
+"""Uplinks, or draws and remembered ones, among which a scheme chooses."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Layout:
         return 63 - self.shift
 
 
-def layout_of(setting: Setting, kernel: Kernel, ids: int, wide: bool) -> Layout:
+def layout_of(setting: Setting, kernels: list[Kernel], ids: int, wide: bool) -> Layout:
     """Lay out words for `ids` flows (traced: packets).
 
     Raises `ValueError` if not even two words have room.
@@ -50,7 +52,7 @@ def layout_of(setting: Setting, kernel: Kernel, ids: int, wide: bool) -> Layout:
     address = setting.port_bits + setting.edge_bits + setting.pod_bits
     id_bits = max(1, (ids - 1).bit_length())
     tag_shift = 1 + address + id_bits
-    payload = tag_shift + kernel.tag_bits(setting.tree)
+    payload = tag_shift + max(kernel.tag_bits(setting.tree) for kernel in kernels)
     if payload > 63:
         raise ValueError(f"flows must be few enough for {id_bits} bits, not {ids}")
     if wide:
@@ -124,13 +126,18 @@ def buffers_of(
         "rank": rank,
         "port": ports,
         "bucket": np.zeros(2**13, np.int32),
+        "judged": _zeros(tree.half),
+        "chosen": _zeros(MOST_CHOSEN),
         "host_own": _zeros(1),
     }
     for name in ("seen", "seen_data", "free", "largest", "lost"):
         named[name] = _zeros(tree.links)
-    for name in ("gathered", "ordered"):
+    beside = layout.wide or kernels[0].acknowledged is not None
+    for name in ("gathered", "ordered", "held"):
         named[name] = np.empty(most, np.int64)
-        named[f"{name}_more"] = np.empty(most if layout.wide else 1, np.int64)
+        named[f"{name}_more"] = np.empty(most if beside else 1, np.int64)
+    told = tree.links if any(kernel.published for kernel in kernels) else 1
+    named |= {"told_age": _zeros(told), "told": _zeros(told * state.TOLD)}
     for name in ("note_age", "note_free", "note_put", "note_before", "note_left"):
         named[name] = _zeros(lists - first_note)
     named["note_age"] -= 1
@@ -322,6 +329,7 @@ def parameters(
         "AGE": max(1, options.queue_age_ns * byte_gbps // 8) if options.queue_age_ns else 0,
         "IN_SERVICE": int(options.queue_in_service),
         "IN_PACKETS": int(options.queue_unit == "packets"),
+        "PERIOD": max(options.telemetry_ns * byte_gbps // 8, config.latency),
         "ECN": options.ecn_percent * options.buffer_bytes,
         "LISTS": lists,
         "NEW": n * (window // min(config.data_time, config.ack_time) + 2),

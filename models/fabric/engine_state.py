@@ -22,6 +22,9 @@ LAST = CHUNK - 1
 END = 2**63 - 1
 """Stands behind the last word of a list: later than every time."""
 
+TOLD = 16
+"""Periods of which a queue's past is kept for neighbours."""
+
 DATA_FIRST, ACK_FIRST, ALTERNATE = 2, 1, 0
 """Parameter `ORDER`."""
 
@@ -69,10 +72,11 @@ DATA_FIRST, ACK_FIRST, ALTERNATE = 2, 1, 0
     IN_SERVICE,
     IN_PACKETS,
     ECN,  # a backlog·100 from which data is marked
+    PERIOD,  # P, how often backlogs are told
     LISTS,
     NEW,  # most data packets that hosts can send in one window
     PARAMETERS,
-) = range(46)
+) = range(47)
 """Places in `parameter`."""
 
 (
@@ -117,7 +121,13 @@ class State(NamedTuple):
     gathered_more: Any
     ordered: Any
     ordered_more: Any
+    held: Any  # what came from above, while a switch listens to it first
+    held_more: Any
     bucket: Any  # int32
+    judged: Any  # [w] what a scheme makes of each uplink
+    chosen: Any  # [w and more] uplinks a scheme may take
+    told_age: Any  # [links] period in which a packet was put in last
+    told: Any  # [links, TOLD] `free` before the last periods
     edge_valid: Any  # [edges, codes of edges]
     agg_valid: Any  # [aggs, codes of pods]
     stream: Any  # [edges + aggs] random numbers of switches

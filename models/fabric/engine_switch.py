@@ -25,6 +25,10 @@ from models.fabric.engine_words import WIDE, gather, order, payload_of
 
 MIXED = False
 """Whether some switches run a second scheme; set for each compiled engine."""
+RETAGGED = False
+"""Whether switches write on packets; set for each compiled engine."""
+HEARD = False
+"""Whether edge switches listen to packets from above; set for each compiled engine."""
 
 
 def pick_first(
@@ -47,14 +51,29 @@ def pick_first(
     raise NotImplementedError
 
 
+def retag_first(s: Any, own: Any, switch: int, payload: int, uplink: int, time: int) -> int:
+    """Stands for the kernel of the scheme: the payload with what a switch writes on a packet that
+    goes up through `uplink`."""
+    return payload
+
+
+def passes_first(s: Any, own: Any, own_bytes: Any, switch: int, payload: int) -> None:
+    """Stands for the kernel of the scheme: see a packet from above at an edge switch."""
+
+
 pick_second = pick_first
-"""Stands for the kernel of the second scheme of a mix."""
+retag_second = retag_first
+passes_second = passes_first
+"""Stand for the kernels of the second scheme of a mix."""
 
 
-def serve_up(s: Any, count: int, switch: int, first: int, here: int, below: int, agg: int) -> Any:
+def serve_up(
+    s: Any, count: int, switch: int, first: int, here: int, below: int, agg: int, heard: int
+) -> Any:
     """Serve `count` words of `ordered` that came from below to `switch`, whose own destinations
-    have the code `here` once their lowest `below` bits are gone. Leaves those that turn around in
-    `gathered`; returns how many these are, and what the stage's area gains."""
+    have the code `here` once their lowest `below` bits are gone; `agg` is its number among the
+    aggregations, or -1. Leaves those that turn around in `gathered`; returns how many these are,
+    and what the stage's area gains. In between it hears `heard` words of `held`."""
     shift = uint64(s.parameter[SHIFT])
     to_mask = (
         int64(1) << (s.parameter[PORT_BITS] + s.parameter[EDGE_BITS] + s.parameter[POD_BITS])
@@ -66,7 +85,7 @@ def serve_up(s: Any, count: int, switch: int, first: int, here: int, below: int,
         codes += s.parameter[EDGE_BITS]
         known = s.edge_valid
         number = switch
-    turned = area = int64(0)
+    turned = area = listened = int64(0)
     for i in range(count):
         word = s.ordered[i]
         payload = payload_of(s, word, s.ordered_more, i)
@@ -77,6 +96,10 @@ def serve_up(s: Any, count: int, switch: int, first: int, here: int, below: int,
                 s.gathered_more[turned] = payload
             turned += 1
             continue
+        if HEARD:
+            while listened < heard and s.held[listened] < word:
+                hear(s, switch, listened)
+                listened += 1
         time = word >> shift
         rank = word >> s.parameter[RANK_SHIFT] & s.parameter[RANK_MASK]
         valid = s.parameter[FULL]
@@ -90,8 +113,43 @@ def serve_up(s: Any, count: int, switch: int, first: int, here: int, below: int,
             uplink = pick_first(
                 s, s.own, s.own_bytes, switch, first, to, payload, rank, time, valid
             )
+        if RETAGGED:
+            if MIXED and s.second[switch]:
+                payload = retag_second(s, s.other, switch, payload, uplink, time)
+            else:
+                payload = retag_first(s, s.own, switch, payload, uplink, time)
         area += put(s, first + uplink, time, payload)
+    if HEARD:
+        while listened < heard:
+            hear(s, switch, listened)
+            listened += 1
     return turned, area
+
+
+def hear(s: Any, switch: int, place: int) -> None:
+    """Let the scheme see a word of `held`."""
+    payload = payload_of(s, s.held[place], s.held_more, place)
+    if MIXED and s.second[switch]:
+        passes_second(s, s.other, s.other_bytes, switch, payload)
+    else:
+        passes_first(s, s.own, s.own_bytes, switch, payload)
+
+
+def hold(s: Any, count: int) -> None:
+    """Keep the `count` words of `ordered` in `held`."""
+    for i in range(count):
+        s.held[i] = s.ordered[i]
+        if WIDE:
+            s.held_more[i] = s.ordered_more[i]
+
+
+def release(s: Any, count: int, have: int) -> int:
+    """Put the `count` words of `held` behind the `have` ones that `gathered` has."""
+    for i in range(count):
+        s.gathered[have + i] = s.held[i]
+        if WIDE:
+            s.gathered_more[have + i] = s.held_more[i]
+    return have + count
 
 
 def serve_down(s: Any, count: int, first: int, below: int, mask: int) -> int:
@@ -114,4 +172,4 @@ def collect(s: Any, first: int, count: int, base: int, end: int, have: int) -> i
     return have
 
 
-FUNCTIONS = (serve_up, serve_down, collect)
+FUNCTIONS = (serve_up, serve_down, collect, hear, hold, release)

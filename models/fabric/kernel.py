@@ -68,12 +68,12 @@ def no_memory(_setting: Setting, _streams: np.ndarray) -> Memory:
     return NOTHING
 
 
-def drawn_below(streams: np.ndarray, bound: int) -> np.ndarray:
+def drawn_below(streams: np.ndarray, bound: int | np.ndarray) -> np.ndarray:
     """The next number below `bound` of each stream, int64; `streams` (states, int64) move on."""
     state = streams.view(np.uint64)
     state += np.uint64(GOLDEN)
     high = mix64(state) >> np.uint64(32)
-    return (high * np.uint64(bound) >> np.uint64(32)).astype(np.int64)
+    return (high * np.asarray(bound, np.uint64) >> np.uint64(32)).astype(np.int64)
 
 
 @dataclass(frozen=True)

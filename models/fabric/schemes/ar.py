@@ -8,7 +8,14 @@ one is drawn: index below(their number) in rising order.
 
 from __future__ import annotations
 
-from models.fabric.schemes.base import Packet, Switch, SwitchScheme
+from typing import Any
+
+import numpy as np
+
+from models.fabric.engine_choice import judge_lengths, one_below
+from models.fabric.engine_state import END
+from models.fabric.kernel import NOTHING, Kernel, Memory, Setting
+from models.fabric.schemes.base import Packet, Switch, SwitchScheme, in_unit
 
 
 class AtSwitch(SwitchScheme):
@@ -30,3 +37,36 @@ class AtSwitch(SwitchScheme):
         """Draw one of the lowest level."""
         lengths = [(self.switch.uplinks[u].length(now), u) for u in valid]
         return self.switch.lowest([(self.level(length), u) for length, u in lengths])
+
+
+def pick(
+    s: Any,
+    own: Any,
+    own_bytes: Any,
+    switch: int,
+    first: int,
+    to: int,
+    payload: int,
+    rank: int,
+    time: int,
+    valid: int,
+) -> int:
+    """The same for the fast engine: the shortest queue has the lowest level, whose upper end tells
+    who else has it. `own` has the thresholds, and `END` behind them."""
+    least = judge_lengths(s, first, time, valid)
+    level = 0
+    while own[level] <= least:
+        level += 1
+    return one_below(s, switch, own[level])
+
+
+def prepare(setting: Setting, streams: np.ndarray) -> Memory:
+    """Work out the thresholds."""
+    config = setting.config
+    sizes = [
+        percent * config.options.buffer_bytes // 100 for percent in config.options.quanta_percent
+    ]
+    return np.array([*(in_unit(config, size) for size in sizes), END], np.int64), NOTHING[1]
+
+
+KERNEL = Kernel(pick, prepare)

@@ -89,9 +89,7 @@ class Switch:
 
     def in_unit(self, size: int) -> int:
         """A size in bytes in the unit of queue lengths (option `queue_unit`)."""
-        if self.config.options.queue_unit == "packets":
-            return max(1, size // self.config.data_time)
-        return size
+        return in_unit(self.config, size)
 
     def is_above(self, host: int) -> bool:
         """Whether the way to a host leads down from here."""
@@ -162,6 +160,13 @@ class HostScheme:
 
     def acknowledged(self, ack: Packet, now: int) -> None:
         """See an ACK that has come to this host."""
+
+
+def in_unit(config: FabricConfig, size: int) -> int:
+    """A size in bytes in the unit of queue lengths (option `queue_unit`)."""
+    if config.options.queue_unit == "packets":
+        return max(1, size // config.data_time)
+    return size
 
 
 def module_of(scheme: str) -> ModuleType:

@@ -18,8 +18,37 @@ larger or smaller. Entries do not age; without ACKs only the local levels are kn
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from models.fabric.engine_choice import one_below
+from models.fabric.engine_state import (
+    ACK_TIME,
+    DATA_TIME,
+    EDGE_BITS,
+    EDGES_A_POD,
+    END,
+    HALF,
+    ID_MASK,
+    ID_SHIFT,
+    POD_BITS,
+    PODS,
+    PORT_BITS,
+    TAG_SHIFT,
+    TRACED,
+    int64,
+)
+from models.fabric.kernel import Kernel, Memory, Setting
+from models.fabric.schemes import estimator
 from models.fabric.schemes.base import Packet, Switch, SwitchScheme
-from models.fabric.schemes.estimator import RateEstimator
+from models.fabric.schemes.estimator import (
+    ESTIMATOR_FIELDS,
+    FIRST_ESTIMATOR,
+    RateEstimator,
+    count_packet,
+    load_level,
+)
 from models.fabric.streams import Kind
 
 
@@ -54,3 +83,112 @@ class AtSwitch(SwitchScheme):
         if self.switch.kind == Kind.EDGE and packet.answers and packet.answers.tag:
             uplink, level = packet.answers.tag
             self.remote[self.switch.tree.edge_of(packet.source), uplink] = level
+
+
+UPLINK_BITS, LEVEL_BITS = 6, 8
+WRITTEN = 1 << (UPLINK_BITS + LEVEL_BITS)
+"""Bit of a tag that has something in it: a level above an uplink."""
+
+
+def pick(
+    s: Any,
+    own: Any,
+    own_bytes: Any,
+    switch: int,
+    first: int,
+    to: int,
+    payload: int,
+    rank: int,
+    time: int,
+    valid: int,
+) -> int:
+    """The same for the fast engine; `own_bytes` has the remote levels by edge switch, code of the
+    destination edge switch and uplink."""
+    w = s.parameter[HALF]
+    estimators = FIRST_ESTIMATOR + ESTIMATOR_FIELDS * w * switch
+    edges = s.parameter[PODS] * s.parameter[EDGES_A_POD]
+    remote = remote_place(s, switch, to)
+    least = int64(END)
+    for uplink in range(w):
+        metric = int64(END)
+        if valid >> uplink & 1:
+            metric = load_level(own, estimators + ESTIMATOR_FIELDS * uplink, time)
+            if switch < edges:
+                metric = max(metric, int64(own_bytes[remote + uplink]))
+        s.judged[uplink] = metric
+        least = min(least, metric)
+    uplink = one_below(s, switch, least + 1)
+    takes = s.parameter[DATA_TIME] if payload & 1 else s.parameter[ACK_TIME]
+    count_packet(own, estimators + ESTIMATOR_FIELDS * uplink, time, takes)
+    return uplink
+
+
+def remote_place(s: Any, switch: int, to: int) -> int:
+    """Where the remote levels of a destination begin in `own_bytes`."""
+    codes = s.parameter[POD_BITS] + s.parameter[EDGE_BITS]
+    return ((switch << codes) + to) * s.parameter[HALF]
+
+
+def retag(s: Any, own: Any, switch: int, payload: int, uplink: int, time: int) -> int:
+    """Write uplink and level on data."""
+    shift = s.parameter[TAG_SHIFT]
+    tag = payload >> shift
+    at_edge = switch < s.parameter[PODS] * s.parameter[EDGES_A_POD]
+    if not payload & 1 or (not at_edge and not tag):
+        return payload
+    estimators = FIRST_ESTIMATOR + ESTIMATOR_FIELDS * s.parameter[HALF] * switch
+    level = load_level(own, estimators + ESTIMATOR_FIELDS * uplink, time)
+    if at_edge:
+        tag = WRITTEN | uplink
+    level = max(level, tag >> UPLINK_BITS & LEVELS_MASK)
+    tag = tag & ~(LEVELS_MASK << UPLINK_BITS) | level << UPLINK_BITS
+    return payload & (int64(1) << shift) - 1 | tag << shift
+
+
+def passes(s: Any, own: Any, own_bytes: Any, switch: int, payload: int) -> None:
+    """Learn from an ACK on its way down to its host."""
+    tag = payload >> s.parameter[TAG_SHIFT]
+    if payload & 1 or not tag:
+        return
+    name = payload >> s.parameter[ID_SHIFT] & s.parameter[ID_MASK]
+    flow = s.owner[name] if s.parameter[TRACED] else name
+    source = s.flow_to[flow] >> (1 + s.parameter[PORT_BITS])
+    codes = s.parameter[POD_BITS] + s.parameter[EDGE_BITS]
+    place = remote_place(s, switch, source & (int64(1) << codes) - 1)
+    own_bytes[place + (tag & (1 << UPLINK_BITS) - 1)] = tag >> UPLINK_BITS & LEVELS_MASK
+
+
+def tag_data(s: Any, host: int, flow: int, number: int, time: int) -> int:
+    """Leave data untagged."""
+    return int64(0)
+
+
+def tag_ack(s: Any, host: int, flow: int, tag: int, time: int) -> int:
+    """Send back what is written on the data."""
+    return tag
+
+
+def prepare(setting: Setting, streams: np.ndarray) -> Memory:
+    """Make estimators, and remote levels of 0."""
+    own = estimator.prepare(setting, streams)[0]
+    return own, np.zeros(memory_bytes(setting), np.uint8)
+
+
+def memory_bytes(setting: Setting) -> int:
+    """The remote levels."""
+    codes = 1 << (setting.pod_bits + setting.edge_bits)
+    return setting.tree.edges * codes * setting.tree.half
+
+
+LEVELS_MASK = (1 << LEVEL_BITS) - 1
+KERNEL = Kernel(
+    pick,
+    prepare,
+    memory_bytes,
+    helpers=(*estimator.HELPERS, remote_place),
+    retag=retag,
+    passes=passes,
+    tag_data=tag_data,
+    tag_ack=tag_ack,
+    tag_bits=lambda tree: UPLINK_BITS + LEVEL_BITS + 1,
+)

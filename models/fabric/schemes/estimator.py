@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from models.fabric.config import FabricConfig
+from models.fabric.kernel import NOTHING, Memory, Setting
+from models.fabric.schemes.base import in_unit
 
 STEPS = 16
 """Decays in one time constant; each takes 1/16 off, so X is about rate times time constant."""
@@ -52,3 +58,55 @@ def queue_level(config: FabricConfig, length: int, buffer: int) -> int:
     levels - 1."""
     levels = config.options.levels
     return min(levels - 1, length * levels // buffer)
+
+
+ESTIMATOR_FIELDS = 2
+"""Of each uplink in `own`: register and epoch."""
+STEP, CONSTANT, QUANTA, BUFFER, BUFFER_BYTES, FIRST_ESTIMATOR = range(6)
+"""Places in `own`, the last of switch 0, uplink 0."""
+
+
+def decay(own: Any, place: int, time: int) -> int:
+    """The register of an estimator at `time`, for the fast engine."""
+    epoch = time // own[STEP]
+    register = own[place]
+    passed = epoch - own[place + 1]
+    if passed > FORGOTTEN:
+        register = 0
+    else:
+        while passed > 0 and register > 0:
+            register = 15 * register // STEPS
+            passed -= 1
+    own[place], own[place + 1] = register, epoch
+    return register
+
+
+def load_level(own: Any, place: int, time: int) -> int:
+    """The level of an estimator."""
+    register = decay(own, place, time)
+    return min(own[QUANTA] - 1, register * own[QUANTA] // own[CONSTANT])
+
+
+def count_packet(own: Any, place: int, time: int, takes: int) -> None:
+    """Add a packet to an estimator."""
+    own[place] = decay(own, place, time) + takes
+
+
+def level_of(own: Any, length: int, buffer: int) -> int:
+    """`queue_level`."""
+    return min(own[QUANTA] - 1, length * own[QUANTA] // buffer)
+
+
+def prepare(setting: Setting, streams: np.ndarray) -> Memory:
+    """Note the parameters, and make estimators that know nothing."""
+    config, estimator = setting.config, RateEstimator(setting.config)
+    buffer = config.options.buffer_bytes
+    fields = [0] * FIRST_ESTIMATOR
+    fields[STEP], fields[CONSTANT] = estimator.step, max(1, estimator.constant)
+    fields[QUANTA] = estimator.levels
+    fields[BUFFER], fields[BUFFER_BYTES] = in_unit(config, buffer), buffer
+    estimators = np.zeros(len(streams) * setting.tree.half * ESTIMATOR_FIELDS, np.int64)
+    return np.concatenate([fields, estimators]), NOTHING[1]
+
+
+HELPERS = (decay, load_level, count_packet, level_of)

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from models.fabric.engine_state import EDGES_A_POD, PODS, PORT_BITS, TAG_SHIFT, int64
+from models.fabric.kernel import Setting
 from models.fabric.network import Failures, Tree
 from models.fabric.schemes.base import Packet, SwitchScheme
 from models.fabric.streams import Kind
@@ -37,3 +43,53 @@ class AtSwitch(SwitchScheme):
         """Take the path's uplink at this switch."""
         w = self.switch.tree.half
         return packet.tag % w if self.switch.kind == Kind.EDGE else packet.tag // w
+
+
+def pick(
+    s: Any,
+    own: Any,
+    own_bytes: Any,
+    switch: int,
+    first: int,
+    to: int,
+    payload: int,
+    rank: int,
+    time: int,
+    valid: int,
+) -> int:
+    """The same for the fast engine: a tag is the edge's uplink, and above it the aggregation's."""
+    tag = payload >> s.parameter[TAG_SHIFT]
+    bits = s.parameter[PORT_BITS]
+    if switch >= s.parameter[PODS] * s.parameter[EDGES_A_POD]:
+        tag >>= bits
+    return tag & (int64(1) << bits) - 1
+
+
+def tag_bits(tree: Tree) -> int:
+    """Width of such a tag."""
+    return (tree.levels - 1) * (tree.half - 1).bit_length()
+
+
+def flow_paths(setting: Setting) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tags of the valid paths of flows in the order of the engine: all tags (int64), and of each
+    flow the place of its first one and their number."""
+    tree, flows, failures = setting.tree, setting.flows, setting.failures
+    w, bits = tree.half, (tree.half - 1).bit_length()
+    order = np.argsort(flows.source, kind="stable")
+    source, to = flows.source[order], flows.destination[order]
+    if failures is None:
+        path = np.arange(w ** (tree.levels - 1))
+        hops = tree.hops(source, to)
+        count = np.where(hops == 2, 1, np.where(hops == 4, w, len(path)))
+        return path % w | path // w << bits, np.zeros(len(flows), np.int64), count.astype(np.int64)
+    known: dict[tuple[int, int], tuple[int, int]] = {}
+    tags: list[int] = []
+    places = np.zeros((len(flows), 2), np.int64)
+    for row, (one, other) in enumerate(zip(source.tolist(), to.tolist(), strict=True)):
+        pair = tree.edge_of(one), tree.edge_of(other)
+        if pair not in known:
+            found = valid_paths(tree, failures, one, other)
+            known[pair] = len(tags), len(found)
+            tags += [path % w | path // w << bits for path in found]
+        places[row] = known[pair]
+    return np.array(tags, np.int64), places[:, 0].copy(), places[:, 1].copy()

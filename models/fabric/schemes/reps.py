@@ -15,8 +15,15 @@ sent again in this model, so there is no timeout.
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
+
+import numpy as np
 
 from models.fabric.config import FabricConfig
+from models.fabric.engine_choice import draw
+from models.fabric.engine_queues import MARK_BIT
+from models.fabric.engine_state import int64, uint64
+from models.fabric.kernel import Kernel, Setting
 from models.fabric.network import Failures, Tree
 from models.fabric.schemes import rps
 from models.fabric.schemes.base import Packet
@@ -57,3 +64,61 @@ class AtHost(rps.AtHost):
         """Keep an entropy that met no congestion."""
         if ack.answers and not ack.answers.marked:
             self.ring(ack.flow).append(ack.tag)
+
+
+FLOW_FIELDS = 2
+"""Of each flow in `host_own`: place of its oldest entropy, their number, and then its ring."""
+
+
+def tag_data(s: Any, host: int, flow: int, number: int, time: int) -> int:
+    """The same for the fast engine; `host_own` has the warm-up and the places of a ring, then all
+    flows."""
+    room = s.host_own[1]
+    ring = 2 + flow * (room + FLOW_FIELDS)
+    if number < s.host_own[0] or s.host_own[ring + 1] == 0:
+        return int64(draw(s.host_stream, host) >> uint64(48))
+    oldest = s.host_own[ring]
+    s.host_own[ring] = (oldest + 1) % room
+    s.host_own[ring + 1] -= 1
+    return s.host_own[ring + FLOW_FIELDS + oldest]
+
+
+def tag_ack(s: Any, host: int, flow: int, tag: int, time: int) -> int:
+    """Send entropy and mark back."""
+    return tag
+
+
+def acknowledged(s: Any, host: int, flow: int, tag: int) -> None:
+    """Keep an entropy that met no congestion."""
+    if tag >> MARK_BIT & 1:
+        return
+    room = s.host_own[1]
+    ring = 2 + flow * (room + FLOW_FIELDS)
+    oldest, count = s.host_own[ring], s.host_own[ring + 1]
+    s.host_own[ring + FLOW_FIELDS + (oldest + count) % room] = tag & rps.ENTROPIES
+    if count < room:
+        s.host_own[ring + 1] = count + 1
+    else:
+        s.host_own[ring] = (oldest + 1) % room
+
+
+def prepare_hosts(setting: Setting) -> np.ndarray:
+    """Make empty rings."""
+    room = setting.config.options.reps_cache
+    rings = np.zeros(len(setting.flows) * (room + FLOW_FIELDS), np.int64)
+    return np.concatenate([[warmup_packets(setting.config), room], rings])
+
+
+KERNEL = Kernel(
+    rps.pick,
+    rps.prepare,
+    tag_data=tag_data,
+    tag_ack=tag_ack,
+    acknowledged=acknowledged,
+    prepare_hosts=prepare_hosts,
+    tag_bits=lambda tree: MARK_BIT + 1,
+    memory_bytes=lambda setting: (
+        8 * len(setting.flows) * (setting.config.options.reps_cache + FLOW_FIELDS)
+    ),
+    marked=True,
+)

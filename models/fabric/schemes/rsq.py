@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.fabric.engine_queues import one_of
+from models.fabric.engine_choice import one_of
 from models.fabric.kernel import Kernel
 from models.fabric.schemes.base import Packet, SwitchScheme
 

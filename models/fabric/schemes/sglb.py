@@ -15,10 +15,43 @@ SGLB among the schemes that do not look at it.
 
 from __future__ import annotations
 
+from typing import Any
+
+from models.fabric.engine_choice import members, one_below
+from models.fabric.engine_queues import queue_length, told_backlog
+from models.fabric.engine_state import (
+    ACK_TIME,
+    AGG_LINKS,
+    DATA_TIME,
+    EDGE_BITS,
+    EDGES_A_POD,
+    END,
+    FAILING,
+    FULL,
+    HALF,
+    HOSTS,
+    LATENCY,
+    LEVELS,
+    PERIOD,
+    POD_BITS,
+    PODS,
+    TOP_LINKS,
+    int64,
+)
+from models.fabric.kernel import Kernel
 from models.fabric.reference_queue import telemetry_period
-from models.fabric.schemes import dlb
+from models.fabric.schemes import dlb, estimator
 from models.fabric.schemes.base import Packet, Top
-from models.fabric.schemes.estimator import queue_level
+from models.fabric.schemes.estimator import (
+    BUFFER,
+    BUFFER_BYTES,
+    ESTIMATOR_FIELDS,
+    FIRST_ESTIMATOR,
+    count_packet,
+    level_of,
+    load_level,
+    queue_level,
+)
 
 
 class AtSwitch(dlb.AtSwitch):
@@ -44,3 +77,62 @@ class AtSwitch(dlb.AtSwitch):
         valid = above.valid_to(host)
         backlogs = [above.uplinks[v].backlog_before(number * period) for v in valid]
         return sum(backlogs) // len(valid)
+
+
+def pick(
+    s: Any,
+    own: Any,
+    own_bytes: Any,
+    switch: int,
+    first: int,
+    to: int,
+    payload: int,
+    rank: int,
+    time: int,
+    valid: int,
+) -> int:
+    """The same for the fast engine."""
+    estimators = FIRST_ESTIMATOR + ESTIMATOR_FIELDS * s.parameter[HALF] * switch
+    least = int64(END)
+    for uplink in range(s.parameter[HALF]):
+        bad = int64(END)
+        if valid >> uplink & 1:
+            bad = load_level(own, estimators + ESTIMATOR_FIELDS * uplink, time)
+            bad += level_of(own, queue_length(s, first + uplink, time), own[BUFFER])
+            bad += level_of(own, told_behind(s, switch, uplink, to, time), own[BUFFER_BYTES])
+        s.judged[uplink] = bad
+        least = min(least, bad)
+    uplink = one_below(s, switch, least + 1)
+    takes = s.parameter[DATA_TIME] if payload & 1 else s.parameter[ACK_TIME]
+    count_packet(own, estimators + ESTIMATOR_FIELDS * uplink, time, takes)
+    return uplink
+
+
+def told_behind(s: Any, switch: int, uplink: int, to: int, time: int) -> int:
+    """B, for the fast engine; `to` is the code of the destination edge switch or pod."""
+    p, w, k = s.parameter, s.parameter[HALF], 2 * s.parameter[HALF]
+    period = (time - p[LATENCY]) // p[PERIOD]
+    if period < 0:
+        return int64(0)
+    edges = p[PODS] * p[EDGES_A_POD]
+    if p[LEVELS] == 2:
+        return told_backlog(s, p[TOP_LINKS] + uplink * k + to, period)
+    if switch >= edges:
+        top = (switch - edges) % w * w + uplink
+        return told_backlog(s, p[TOP_LINKS] + top * k + to, period)
+    agg = switch // w * w + uplink
+    pod = to >> p[EDGE_BITS]
+    if pod == switch // w:
+        place = to & (int64(1) << p[EDGE_BITS]) - 1
+        return told_backlog(s, p[AGG_LINKS] + agg * w + place, period)
+    valid = p[FULL]
+    if p[FAILING]:
+        valid = s.agg_valid[(agg << p[POD_BITS]) + pod]
+    backlogs = int64(0)
+    for v in range(w):
+        if valid >> v & 1:
+            backlogs += told_backlog(s, 2 * p[HOSTS] + agg * w + v, period)
+    return backlogs // members(valid)
+
+
+KERNEL = Kernel(pick, estimator.prepare, helpers=(*estimator.HELPERS, told_behind), published=True)
