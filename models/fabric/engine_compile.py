@@ -121,7 +121,9 @@ def _compiled(
 
 def _texts(kernels: Iterable[Kernel]) -> Iterable[bytes]:
     """The text of every file that goes into an engine."""
-    modules = {module.__name__: module for module in (engine_state, mix, sys.modules[__name__], *PARTS)}
+    modules = {
+        module.__name__: module for module in (engine_state, mix, sys.modules[__name__], *PARTS)
+    }
     for kernel in kernels:
         functions = [kernel.pick, *kernel.helpers]
         functions += filter(None, [getattr(kernel, name) for name in AT_SWITCHES + AT_HOSTS])
