@@ -239,7 +239,12 @@ def figure(
     plan = wanted.sweep(quick, count)
     with progress_bar(stem, len(plan.cases) * count, 1) as bar:
         rows = run_sweep(
-            plan, out / f"{stem}-runs.parquet", scheduler=scheduler, workers=workers, progress=bar
+            plan,
+            out / f"{stem}-runs.parquet",
+            scheduler=scheduler,
+            workers=workers,
+            progress=bar,
+            keep=True,
         )
     data = Data(wanted.points(quick), rows)
     verdicts = wanted.judge(data)

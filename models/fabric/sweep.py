@@ -23,7 +23,7 @@ from models.common.parquet import is_parquet, need_pyarrow
 from models.fabric.run_memory import available_bytes, flows_that_fit
 from models.fabric.sweep_file import Job, Sweep
 from models.fabric.sweep_journal import Journal
-from models.fabric.sweep_pool import connected, in_process, on_client
+from models.fabric.sweep_pool import connected, in_process, on_client, source_digest
 
 SUMMARY = {
     "completion_us": "completion, µs",
@@ -55,6 +55,7 @@ def run_sweep(
     workers: int | None = None,
     progress: Callable[[int], object] | None = None,
     inputs: Sequence[Path] = (),
+    keep: bool = False,
 ) -> list[Row]:
     """Run what is left of a sweep, write all rows to `out` (.parquet or .csv) and return them by
     case and seed.
@@ -64,6 +65,8 @@ def run_sweep(
         workers: processes of this machine, default its cores; 0 runs here, without dask.
         progress: called with the runs that are done, those of earlier times included.
         inputs: files that `out` must not replace.
+        keep: leave the journal where it is, and take from it only what these sources made: a store
+            of results for sweeps that are made again with more seeds or cases.
 
     Raises `ValueError` before anything starts if a case does not fit into memory, and
     `models.fabric.sweep_pool.SchedulerError` or `InputError` for a scheduler or a disk that fails.
@@ -76,8 +79,12 @@ def run_sweep(
         raise InputError(out, None, None, None, "cannot be replaced: it is not a regular file")
     jobs = list(sweep.jobs())
     with Journal(out.with_name(f"{out.name}.journal")) as journal:
+        have = journal.results
+        if keep:
+            mine = source_digest()
+            have = {key: line for key, line in have.items() if line["source"] == mine}
         # Cases with equal settings share a key and are run once.
-        left = {job.key: job for job in jobs if job.key not in journal.results}
+        left = {job.key: job for job in jobs if job.key not in have}
         done = len(jobs) - len(left)
         if progress:
             progress(done)
@@ -99,7 +106,8 @@ def run_sweep(
             reason = (error.strerror or str(error)).lower()
             reason += f"; all {len(rows):,} results are kept in {journal.path.name}"
             raise InputError(out, None, None, None, reason) from None
-        journal.path.unlink()
+        if not keep:
+            journal.path.unlink()
     return rows
 
 

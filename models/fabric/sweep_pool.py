@@ -25,16 +25,19 @@ ANSWER_SECONDS = 5
 """How long a scheduler has to answer, and then to have a worker."""
 
 
+_SOURCES = ("common/*.py", "ofan/*.py", "fabric/*.py", "fabric/schemes/*.py")
+
+
 class SchedulerError(ValueError):
     """A scheduler that does not answer, has no workers, or went away."""
 
 
 @cache
 def source_digest() -> str:
-    """Digest of the sources that results depend on: all of `models`."""
+    """Digest of the sources that results depend on: `models` but for figures and other papers."""
     root = Path(__file__).resolve().parents[1]
     digest = sha256()
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(path for name in _SOURCES for path in root.glob(name)):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 

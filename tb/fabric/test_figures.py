@@ -147,7 +147,13 @@ def test_a_figure_is_made_whole(tmp_path: Path, capfd: Any) -> None:
     assert netweave.main([*words, "-o", str(tmp_path)]) == 0
     assert "the paper says" in capfd.readouterr().out
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["figure10-runs.parquet", "figure10.csv", "figure10.json", "figure10.svg"]
+    assert names == [
+        "figure10-runs.parquet",
+        "figure10-runs.parquet.journal",
+        "figure10.csv",
+        "figure10.json",
+        "figure10.svg",
+    ]
     with (tmp_path / "figure10.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["x"] for row in rows] == ["reps", "ar", "4ofan", "ofan"] * 2

@@ -189,6 +189,22 @@ def test_a_killed_sweep_goes_on(folder: Path, number: signal.Signals) -> None:
     assert results("o.csv") == results("whole.csv")
 
 
+def test_a_kept_journal_saves_runs_of_the_same_sources(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = {"k": 4, "packets": 2, "engine": "reference"}
+    ran = counted(monkeypatch)
+    for seeds, runs in (([0, 1], 2), ([0, 1], 2), ([0, 1, 2], 3)):
+        rows = run_sweep(sweep_of(base, {}, seeds), folder / "o.csv", workers=0, keep=True)
+        assert len(rows) == len(seeds)
+        assert len(ran) == runs
+    for module in ("sweep", "sweep_pool"):
+        monkeypatch.setattr(f"models.fabric.{module}.source_digest", lambda: "other")
+    rows = run_sweep(sweep_of(base, {}, [0]), folder / "o.csv", workers=0, keep=True)
+    assert len(ran) == 4
+    assert rows[0].source == "other"
+
+
 def test_half_a_line_at_the_end_is_cut_off(folder: Path) -> None:
     path = folder / "j"
     with Journal(path) as journal:
