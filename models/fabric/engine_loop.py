@@ -25,7 +25,9 @@ from models.fabric.engine_state import (
     GROW,
     HALF,
     HOSTS,
+    LARGE,
     LEVELS,
+    LIMIT,
     LISTS,
     LIVE,
     NEW,
@@ -37,6 +39,7 @@ from models.fabric.engine_state import (
     RUNNING,
     STATUS,
     STEP,
+    TOO_NARROW,
     TOP_LINKS,
     TOPS,
     UNSENT,
@@ -45,7 +48,7 @@ from models.fabric.engine_state import (
     state_at,
 )
 from models.fabric.engine_switch import HEARD, collect, hold, release, serve_down, serve_up
-from models.fabric.engine_words import order
+from models.fabric.engine_words import fetch_ends, fetch_lists, order
 
 
 def serve_hosts(s: Any, edge: int, base: int) -> None:
@@ -123,25 +126,69 @@ def enough_chunks(s: Any) -> bool:
     return (words // (CHUNK - 1) + 2 * s.parameter[LISTS] + 2) * CHUNK <= s.value[CHUNKS_END]
 
 
+def fetch_for_edge(s: Any, edge: int) -> None:
+    """Fetch what an edge switch, and the hosts of the next one, will need."""
+    p, w, n = s.parameter, s.parameter[HALF], s.parameter[HOSTS]
+    above = p[AGG_LINKS] if p[LEVELS] == 3 else p[TOP_LINKS]
+    fetch_lists(s, above + edge * w, w)
+    fetch_ends(s, n + edge * w, w)
+    fetch_ends(s, p[EDGE_LINKS] + edge * w, w)
+    if (edge + 1) * w < n:
+        fetch_lists(s, p[EDGE_LINKS] + (edge + 1) * w, w)
+        fetch_ends(s, (edge + 1) * w, w)
+
+
+def fetch_for_agg(s: Any, agg: int) -> None:
+    """Fetch what an aggregation switch will need; what comes from below is in the caches still."""
+    p, w, n = s.parameter, s.parameter[HALF], s.parameter[HOSTS]
+    fetch_lists(s, p[TOP_LINKS] + agg * w, w)
+    fetch_ends(s, 2 * n + agg * w, w)
+    fetch_ends(s, p[AGG_LINKS] + agg * w, w)
+
+
+def fetch_for_top(s: Any, top: int) -> None:
+    """Fetch what a core or spine switch and the next one will need."""
+    p, k = s.parameter, 2 * s.parameter[HALF]
+    fetch_ends(s, p[TOP_LINKS] + top * k, k)
+    if top + 1 < p[TOPS]:
+        fetch_lists(s, (p[LEVELS] - 1) * p[HOSTS] + (top + 1) * k, k)
+
+
 def serve_window(s: Any) -> None:
     """One step."""
     p = s.parameter
-    base = s.value[STEP] * p[WINDOW]
+    base, large = s.value[STEP] * p[WINDOW], p[LARGE]
     for pod in range(p[PODS]):
         for place in range(p[EDGES_A_POD]):
-            serve_hosts(s, pod * p[EDGES_A_POD] + place, base)
+            edge = pod * p[EDGES_A_POD] + place
+            if large:
+                fetch_for_edge(s, edge)
+            serve_hosts(s, edge, base)
             serve_edge(s, pod, place, base + p[WINDOW])
         for place in range(p[AGGS_A_POD]):
+            if large:
+                fetch_for_agg(s, pod * p[AGGS_A_POD] + place)
             serve_agg(s, pod, place, base + 2 * p[WINDOW])
     for top in range(p[TOPS]):
+        if large:
+            fetch_for_top(s, top)
         serve_top(s, top, base + p[LEVELS] * p[WINDOW])
     s.value[STEP] += 1
+
+
+def fits(s: Any) -> bool:
+    """Whether the words of the next step have room for their times."""
+    latest = int64(0)
+    for link in range(2 * s.parameter[LEVELS] * s.parameter[HOSTS]):
+        latest = max(latest, s.free[link])
+    latest = max(latest, s.value[STEP] * s.parameter[WINDOW])
+    return latest <= s.parameter[LIMIT]
 
 
 def advance(table: int, steps: int) -> None:
     """Serve up to `steps` windows; `table` is where the buffers' addresses are. `STATUS` says how
     it ended."""
-    s: Any = state_at(table)  # type: ignore[call-arg]
+    s: Any = state_at(table)
     s.value[STATUS] = RUNNING
     for _ in range(steps):
         if s.value[LIVE] == 0:
@@ -151,15 +198,20 @@ def advance(table: int, steps: int) -> None:
             if not skip_idle(s):
                 s.value[STATUS] = DONE  # what is left waits for flows that never end
                 return
+        if not fits(s):
+            s.value[STATUS] = TOO_NARROW
+            return
         if not enough_chunks(s):
             s.value[STATUS] = GROW
             return
         serve_window(s)
-        if s.value[STATUS] != RUNNING:
-            return
 
 
 FUNCTIONS = (
+    fetch_for_edge,
+    fetch_for_agg,
+    fetch_for_top,
+    fits,
     serve_hosts,
     serve_edge,
     serve_agg,

@@ -10,17 +10,14 @@ from typing import Any
 from models.fabric.engine_state import (
     ACK_TIME,
     AGE,
-    DATA_TIME,
     ECN,
-    GAP,
+    FLIGHT,
     HOSTS,
     ID_MASK,
     ID_SHIFT,
     IN_PACKETS,
     IN_SERVICE,
     LAST,
-    LATENCY,
-    LIMIT,
     LIVE,
     NOTED,
     NOTES,
@@ -29,11 +26,10 @@ from models.fabric.engine_state import (
     ROOM,
     ROWS,
     SHIFT,
-    STATUS,
     TAG_SHIFT,
     TOLD,
-    TOO_NARROW,
     TRACED,
+    WATCHED,
     int64,
 )
 from models.fabric.engine_words import WIDE, append, next_chunk
@@ -49,39 +45,40 @@ MARK_BIT = 16
 def put(s: Any, link: int, time: int, payload: int) -> int:
     """Put a packet that arrives at `time` into the queue before `link`; return what it adds to the
     stage's area."""
-    takes = s.parameter[ACK_TIME]
-    if payload & 1:
-        takes = s.parameter[DATA_TIME]
-    free = s.free[link]
-    left = max(time, free) + takes
+    takes = s.parameter[ACK_TIME + (payload & 1)]
+    left = max(time, s.free[link]) + takes
     backlog = left - time
-    if backlog > s.parameter[ROOM]:
-        lose(s, link, time, payload)
-        return int64(0)
-    if s.parameter[NOTED]:
-        note(s, link, time, left)
-    if PUBLISHED:
-        publish(s, link, time)
-    s.free[link] = left
     if backlog > s.largest[link]:
+        if backlog > s.parameter[ROOM]:
+            lose(s, link, time, payload)
+            return int64(0)
         s.largest[link] = backlog
     if MARKED and payload & 1 and (backlog - takes) * 100 >= s.parameter[ECN]:
         payload |= int64(1) << (s.parameter[TAG_SHIFT] + MARK_BIT)
-    if s.parameter[TRACED]:
-        trace(s, link, time, left - takes, payload)
+    if PUBLISHED:
+        publish(s, link, time)
+    if s.parameter[WATCHED]:
+        watch(s, link, time, left, takes, payload)
+    s.free[link] = left
     send(s, link, left, payload)
     return takes * (2 * backlog - takes)
 
 
 def send(s: Any, link: int, left: int, payload: int) -> None:
     """Let a packet that has left a queue (gap included) at `left` arrive at the other end."""
-    arrival = left - s.parameter[GAP] + s.parameter[LATENCY]
-    if arrival > s.parameter[LIMIT]:
-        s.value[STATUS] = TOO_NARROW
-    elif WIDE:
-        append(s, link, arrival << s.parameter[SHIFT] | s.rank[link], payload)
+    word = (left + s.parameter[FLIGHT]) << s.parameter[SHIFT] | s.rank[link]
+    if WIDE:
+        append(s, link, word, payload)
     else:
-        append(s, link, arrival << s.parameter[SHIFT] | s.rank[link] | payload, payload)
+        append(s, link, word | payload, payload)
+
+
+def watch(s: Any, link: int, time: int, left: int, takes: int, payload: int) -> None:
+    """Note and trace a packet that enters a queue."""
+    if s.parameter[NOTED]:
+        note(s, link, time, left)
+    if s.parameter[TRACED]:
+        trace(s, link, time, left - takes, payload)
 
 
 def lose(s: Any, link: int, time: int, payload: int) -> None:
@@ -181,4 +178,4 @@ def told_backlog(s: Any, link: int, period: int) -> int:
 
 
 INLINED = (put, send, queue_length, publish, told_backlog)
-FUNCTIONS = (*INLINED, lose, trace, note, forget, noted_length)
+FUNCTIONS = (*INLINED, lose, watch, trace, note, forget, noted_length)

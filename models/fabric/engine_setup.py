@@ -22,6 +22,8 @@ MOST_IN_A_WINDOW = 64
 """Data packets and as many ACKs of one link that a window is cut to hold, so that they stay in
 cache."""
 UNBOUNDED = 2**62
+LARGE_HOSTS = 3000
+"""Hosts from which on words are fetched ahead."""
 MOST_CHOSEN = 256
 """Uplinks, or draws and remembered ones, among which a scheme chooses."""
 
@@ -148,6 +150,13 @@ def buffers_of(
 
 def _zeros(count: int) -> np.ndarray:
     return np.zeros(max(1, count), np.int64)
+
+
+def room_of_step(config: FabricConfig, window: int) -> int:
+    """By how much a queue's end can move on in one step, and an arrival be later than that, byte
+    times: all ports of a switch can bring packets for one link."""
+    longest = max(config.data_time, config.ack_time)
+    return (config.radix + 8) * (window + 2 * longest) + 2 * config.latency
 
 
 def noted(config: FabricConfig) -> bool:
@@ -289,7 +298,7 @@ def parameters(
         "WINDOW_BITS": max(1, (window - 1).bit_length()),
         "SHIFT": layout.shift,
         "PAYLOAD": (1 << layout.rank_shift) - 1,
-        "LIMIT": (1 << layout.time_bits) - 2,
+        "LIMIT": (1 << layout.time_bits) - 2 - room_of_step(config, window),
         "HALF": w,
         "FULL": -1 if w == 64 else (1 << w) - 1,
         "PORT_BITS": setting.port_bits,
@@ -313,7 +322,7 @@ def parameters(
         "LEVELS": tree.levels,
         "DATA_TIME": config.data_time,
         "ACK_TIME": config.ack_time,
-        "GAP": config.gap_bytes,
+        "FLIGHT": config.latency - config.gap_bytes,
         "LATENCY": config.latency,
         "ROOM": UNBOUNDED if config.buffer_bytes is None else config.buffer_bytes,
         "ACKS": int(config.acks),
@@ -324,8 +333,10 @@ def parameters(
         "SPACING_PART": spacing % rate.numerator,
         "SPACING_WHOLE": rate.numerator,
         "FAILING": int(setting.failures is not None),
+        "LARGE": int(n >= LARGE_HOSTS),
         "TRACED": int(trace),
         "NOTED": tree.levels - 1 if noted(config) else 0,
+        "WATCHED": int(trace or noted(config)),
         "AGE": max(1, options.queue_age_ns * byte_gbps // 8) if options.queue_age_ns else 0,
         "IN_SERVICE": int(options.queue_in_service),
         "IN_PACKETS": int(options.queue_unit == "packets"),

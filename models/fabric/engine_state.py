@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy
+from llvmlite import ir
 from numba.core import types
+from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
 int64: Any = numpy.int64
@@ -33,7 +35,7 @@ DATA_FIRST, ACK_FIRST, ALTERNATE = 2, 1, 0
     WINDOW_BITS,  # of W - 1
     SHIFT,  # of the time in a word
     PAYLOAD,  # mask of what is not time or rank in a word
-    LIMIT,  # arrivals must be at most this, or words are too narrow
+    LIMIT,  # of all that has left a queue before a step, or words are too narrow
     HALF,  # w
     FULL,  # mask of all uplinks
     PORT_BITS,  # of a host below its edge switch
@@ -55,9 +57,9 @@ DATA_FIRST, ACK_FIRST, ALTERNATE = 2, 1, 0
     OWED,  # first list of data packets that hosts have to acknowledge
     NOTES,  # first list of departures that `queue_length` looks at
     LEVELS,
-    DATA_TIME,
     ACK_TIME,
-    GAP,
+    DATA_TIME,  # stands behind that of ACKs
+    FLIGHT,  # latency less the gap, which has not to arrive
     LATENCY,
     ROOM,  # most backlog of a queue
     ACKS,
@@ -66,8 +68,10 @@ DATA_FIRST, ACK_FIRST, ALTERNATE = 2, 1, 0
     SPACING_PART,  # what is left, of
     SPACING_WHOLE,
     FAILING,
+    LARGE,  # more memory than the caches have: fetch ahead
     TRACED,
-    NOTED,  # queue lengths need departures
+    NOTED,  # stages of uplinks whose lengths need departures
+    WATCHED,  # either of these
     AGE,
     IN_SERVICE,
     IN_PACKETS,
@@ -76,7 +80,7 @@ DATA_FIRST, ACK_FIRST, ALTERNATE = 2, 1, 0
     LISTS,
     NEW,  # most data packets that hosts can send in one window
     PARAMETERS,
-) = range(47)
+) = range(49)
 """Places in `parameter`."""
 
 (
@@ -175,9 +179,19 @@ def item_type(name: str) -> Any:
     return types.int32 if name in _WORDS32 else types.int64
 
 
-@intrinsic
-def state_at(_typing: Any, _table: Any) -> Any:
-    """Make a `State` of a table of addresses, given the address of the table."""
+def _fetch(_typing: Any, _pointer: Any, _place: Any) -> Any:
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = builder.gep(args[0], [args[1]])
+        flag = context.get_value_type(types.int32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
+        function = get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [address, flag(0), flag(3), flag(1)])  # to read, all levels, data
+        return context.get_dummy_value()
+
+    return types.none(types.CPointer(types.int64), types.int64), lower
+
+
+def _state_at(_typing: Any, _table: Any) -> Any:
     kinds = tuple(types.CPointer(item_type(name)) for name in State._fields)
     made = types.NamedTuple(kinds, State)
 
@@ -191,3 +205,9 @@ def state_at(_typing: Any, _table: Any) -> Any:
         return context.make_tuple(builder, signature.return_type, items)
 
     return made(types.int64), lower
+
+
+fetch: Any = intrinsic(_fetch)
+"""fetch(pointer, place) brings a word into the caches before it is needed."""
+state_at: Any = intrinsic(_state_at)
+"""state_at(address of a table) makes a `State` of the addresses in the table."""

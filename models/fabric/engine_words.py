@@ -22,6 +22,7 @@ from models.fabric.engine_state import (
     PAYLOAD,
     SHIFT,
     WINDOW_BITS,
+    fetch,
     int64,
     uint64,
 )
@@ -32,6 +33,8 @@ WIDE = False
 FEW = 12
 """Words up to which insertion alone is faster."""
 MOST_BUCKET_BITS = 13
+LINE = 8
+"""Words of a cache line."""
 
 
 def new_chunk(s: Any) -> int:
@@ -105,6 +108,27 @@ def gather(s: Any, first: int, count: int, end: int, have: int) -> int:
     return have
 
 
+def fetch_lists(s: Any, first: int, count: int) -> None:
+    """Fetch what lists will be read for, one window's worth."""
+    for item in range(first, first + count):
+        place = s.head[item]
+        fetch(s.word, place)
+        fetch(s.word, place + LINE)
+        fetch(s.word, place + 2 * LINE)
+        if WIDE:
+            fetch(s.more, place)
+            fetch(s.more, place + LINE)
+            fetch(s.more, place + 2 * LINE)
+
+
+def fetch_ends(s: Any, first: int, count: int) -> None:
+    """Fetch where lists will grow."""
+    for item in range(first, first + count):
+        fetch(s.word, s.tail[item])
+        if WIDE:
+            fetch(s.more, s.tail[item])
+
+
 def order(s: Any, count: int, base: int) -> None:
     """Bring the `count` words of `gathered` into order in `ordered`; none is before `base`.
 
@@ -160,5 +184,5 @@ def order(s: Any, count: int, base: int) -> None:
             s.ordered_more[place] = payload
 
 
-FUNCTIONS = (new_chunk, next_chunk, append, payload_of, gather, order)
 INLINED = (new_chunk, next_chunk, append, payload_of)
+FUNCTIONS = (*INLINED, gather, fetch_lists, fetch_ends, order)
