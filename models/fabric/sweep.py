@@ -83,8 +83,10 @@ def run_sweep(
         if keep:
             mine = source_digest()
             have = {key: line for key, line in have.items() if line["source"] == mine}
-        # Cases with equal settings share a key and are run once.
-        left = {job.key: job for job in jobs if job.key not in have}
+        # Cases with equal settings share a key and are run once. One seed of every case comes
+        # first: workers then compile different schemes, and all cases are in early.
+        by_seed = sorted(jobs, key=lambda job: sweep.seeds.index(job.case.config.seed))
+        left = {job.key: job for job in by_seed if job.key not in have}
         done = len(jobs) - len(left)
         if progress:
             progress(done)

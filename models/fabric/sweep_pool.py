@@ -84,7 +84,7 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
                     threads_per_worker=1,
                     processes=True,
                     memory_limit=0,
-                    dashboard_address=None,  # type: ignore[arg-type]
+                    dashboard_address=":0",
                     silence_logs=logging.CRITICAL,
                 )
             stack.callback(cluster.close, timeout=5)

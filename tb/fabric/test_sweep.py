@@ -150,6 +150,7 @@ def test_an_interrupted_sweep_loses_nothing_and_runs_nothing_twice(
                     run_sweep(plan, folder / "parts.csv", workers=0)
             done += ran
     assert done == whole
+    assert [seed for _, _, seed in whole] == [0] * 4 + [1] * 4 + [2] * 4
     assert results("parts.csv") == results("whole.csv")
 
 
