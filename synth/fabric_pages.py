@@ -62,7 +62,8 @@ def figure_details() -> str:
         for curve in curves.values():
             if variant in curve["x"]:
                 at = curve["x"].index(variant)
-                cells.append(f"{curve['mean'][at]:.2f} ± {curve['sem'][at]:.2f}")
+                sem = curve["sem"][at]
+                cells.append(f"{curve['mean'][at]:.2f}" + (f" ± {sem:.2f}" if sem else ""))
             else:
                 cells.append("")
         rows.append(tuple(cells))
