@@ -11,6 +11,13 @@ shuffled(w) of the switch's stream.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from models.fabric.engine_choice import below
+from models.fabric.engine_state import HALF
+from models.fabric.kernel import NOTHING, Kernel, Memory, Setting
 from models.fabric.schemes.base import Packet, Switch, SwitchScheme
 
 
@@ -29,3 +36,48 @@ class AtSwitch(SwitchScheme):
         uplink = next(u for u in self.left if u in valid)
         self.left.remove(uplink)
         return uplink
+
+
+def pick(
+    s: Any,
+    own: Any,
+    own_bytes: Any,
+    switch: int,
+    first: int,
+    to: int,
+    payload: int,
+    rank: int,
+    time: int,
+    valid: int,
+) -> int:
+    """The same for the fast engine; `own` has of each switch how many uplinks are left, and which
+    in order."""
+    w = s.parameter[HALF]
+    left = switch * (w + 1)
+    while True:
+        for i in range(own[left]):
+            uplink = own[left + 1 + i]
+            if valid >> uplink & 1:
+                own[left] -= 1
+                for later in range(i, own[left]):
+                    own[left + 1 + later] = own[left + 2 + later]
+                return uplink
+        shuffle(s, own, switch, left, w)
+
+
+def shuffle(s: Any, own: Any, switch: int, left: int, w: int) -> None:
+    """Begin a round, as `models.fabric.streams.Stream.shuffled` does it."""
+    own[left] = w
+    for i in range(w):
+        own[left + 1 + i] = i
+    for i in range(w - 1, 0, -1):
+        j = below(s.stream, switch, i + 1)
+        own[left + 1 + i], own[left + 1 + j] = own[left + 1 + j], own[left + 1 + i]
+
+
+def prepare(setting: Setting, streams: np.ndarray) -> Memory:
+    """No round has begun."""
+    return np.zeros(len(streams) * (setting.tree.half + 1), np.int64), NOTHING[1]
+
+
+KERNEL = Kernel(pick, prepare, helpers=(shuffle,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from models.fabric import engine
 from models.fabric.config import FabricConfig
 from models.fabric.reference import simulate
 from models.fabric.reference_links import build
@@ -40,13 +41,28 @@ def test_it_runs_through_the_hook() -> None:
     check_trace(config, traffic, result)
 
 
-def test_it_runs_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the scheme a name, as a line in `SCHEMES` would."""
     monkeypatch.setitem(SCHEMES, "shuffled-rr", ("tb.fabric.shuffled_rr", "switch"))
+
+
+@pytest.mark.usefixtures("named")
+def test_it_runs_by_name() -> None:
     config = FabricConfig(radix=4, scheme="shuffled-rr", seed=1)
     other = FabricConfig(radix=4, scheme="rsq", seed=1)
     traffic = permutation(config, 12)
     by_name = simulate(config, traffic)
     assert not differences(by_name, simulate(other, traffic, switches=AtSwitch))
+
+
+@pytest.mark.usefixtures("named")
+@pytest.mark.parametrize("failure", [0, 0.2])
+def test_its_kernel_is_its_class(failure: float) -> None:
+    config = FabricConfig(radix=6, scheme="shuffled-rr", seed=4, link_failure=failure)
+    traffic = permutation(config, 30)
+    one = engine.simulate(config, traffic, trace=True)
+    assert differences(one, simulate(config, traffic, trace=True)) == []
 
 
 def test_it_unsticks_flows() -> None:
