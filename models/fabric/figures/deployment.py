@@ -52,6 +52,10 @@ def judge(data: Data) -> list[Verdict]:
             says="all slightly above the midpoint",
             found=f"{text} %; midpoint {middle:.2f} %",
             holds=all(middle - 2 * sem <= mean <= middle + 4 for mean, sem in mixes.values()),
+            reason=""
+            if all(mean <= middle + 4 for mean, _ in mixes.values())
+            else "4Ofan at aggregations alone brings nothing where AR at the edges has already "
+            "chosen the aggregation that a flow comes down through",
         ),
         Verdict(
             curve="edges",

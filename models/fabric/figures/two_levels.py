@@ -51,7 +51,7 @@ def judge(data: Data) -> list[Verdict]:
             holds=min(less.values()) > 11,
             reason=""
             if min(less.values()) > 11
-            else "AR's loss depends on what its queue length counts; see the details figure",
+            else "REPS's warm-up, cache and what it marks are not stated; here it does better",
         ),
         Verdict(
             curve="b: all",
