@@ -12,7 +12,7 @@ claims: .venv/base ; netweave claims
 lint: .venv/lint ; ruff check && ruff format --check && pyright --warnings
 formal: .venv/test ; pytest -m formal
 docs: .venv/docs ; sphinx-build -W -q -b html docs docs/_build && sphinx-build -W -q -b doctest docs build/doctest
-bench: .venv/base ; python -m tb.ofan.bench_replay && python -m tb.symphony.bench_replay && python -m tb.csig.bench_replay
+bench: .venv/base ; python -m tb.ofan.bench_replay && python -m tb.symphony.bench_replay && python -m tb.csig.bench_replay && python -m tb.fabric.bench_fabric
 clean: ; rm -rf build docs/_build
 
 .venv/%: pyproject.toml constraints.txt setup.sh ; @./setup.sh $*

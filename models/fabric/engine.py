@@ -20,8 +20,8 @@ from models.fabric.engine_setup import (
     list_count,
     noted,
     window_of,
-    wiring,
 )
+from models.fabric.engine_wiring import wiring
 from models.fabric.flows import Flows
 from models.fabric.kernel import Kernel, Setting
 from models.fabric.network import Failures, all_up, draw_failures
@@ -48,8 +48,8 @@ def simulate(
         trace: whether to keep a row for each packet and link.
         progress: called now and then with the data packets delivered so far.
 
-    Raises `ValueError` if the scheme has no compiled kernel, and `MemoryError`, with the number, if
-    the machine has not the memory for the run.
+    Raises `ValueError` if the scheme has no compiled kernel, and, with the number, if the machine
+    has not the memory for the run.
     """
     if failures is None and not all_up(config):
         failures = draw_failures(config)
@@ -107,9 +107,9 @@ def _check_memory(needed: int) -> None:
     """Refuse a run that this machine has not the memory for."""
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > have:
-        raise MemoryError(
-            f"the case must fit into this machine's {have / 1e9:.1f} GB of memory, not take about "
-            f"{needed / 1e9:.1f} GB"
+        raise ValueError(
+            f"radix and flows must fit into this machine's {have / 1e9:.1f} GB of memory, not take "
+            f"about {needed / 1e9:.1f} GB"
         )
 
 
@@ -168,7 +168,7 @@ def _result(setting: Setting, buffers: Buffers, layout: Layout, trace: bool) -> 
     """What was measured, by the numbers that everybody else uses."""
     tree = setting.tree
     shape = (len(tree.stages), tree.hosts)
-    slot = wiring(setting)[0]
+    slot = wiring(setting.tree)[0]
     order = order_of(setting.flows)
     begin, finish = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
     begin[order] = buffers.flow_begin

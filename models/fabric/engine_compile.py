@@ -55,7 +55,8 @@ def engine_for(first: Kernel, second: Kernel | None, wide: bool) -> Callable[[in
         "HEARD": any(kernel.passes is not None for kernel in kernels),
         "PUBLISHED": any(kernel.published for kernel in kernels),
     }
-    folder = _folder(kernels, constants)
+    picks = [f"{kernel.pick.__module__}.{kernel.pick.__qualname__}" for kernel in kernels]
+    folder = folder_of(files_of(kernels), picks, sorted(constants.items()))
     shared: dict[str, Any] = {}
     for part in PARTS:
         shared.update(vars(part))
@@ -119,27 +120,22 @@ def _compiled(
     return numba.njit(error_model="numpy", nogil=True, forceinline=inlined)(clone)
 
 
-def _texts(kernels: Iterable[Kernel]) -> Iterable[bytes]:
-    """The text of every file that goes into an engine."""
-    modules = {
-        module.__name__: module for module in (engine_state, mix, sys.modules[__name__], *PARTS)
-    }
+def files_of(kernels: Iterable[Kernel]) -> list[Path]:
+    """Every file that goes into an engine."""
+    names = {module.__name__ for module in (engine_state, mix, *PARTS)} | {__name__}
     for kernel in kernels:
         functions = [kernel.pick, *kernel.helpers]
         functions += filter(None, [getattr(kernel, name) for name in AT_SWITCHES + AT_HOSTS])
-        for function in functions:
-            modules[function.__module__] = sys.modules[function.__module__]
-    for name in sorted(modules):
-        yield Path(str(modules[name].__file__)).read_bytes()
+        names |= {function.__module__ for function in functions}
+    return [Path(str(sys.modules[name].__file__)) for name in sorted(names)]
 
 
-def _folder(kernels: list[Kernel], constants: dict[str, bool]) -> Path:
-    """Where an engine is kept."""
+def folder_of(files: Iterable[Path], *what: object) -> Path:
+    """Where an engine of these files is kept; `what` tells it from others of the same files."""
     digest = hashlib.sha256()
-    for text in _texts(kernels):
-        digest.update(hashlib.sha256(text).digest())
-    names = [f"{kernel.pick.__module__}.{kernel.pick.__qualname__}" for kernel in kernels]
-    digest.update(repr((names, sorted(constants.items()))).encode())
+    for file in files:
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    digest.update(repr(what).encode())
     root = numba.config.CACHE_DIR or jit.KEPT  # type: ignore[attr-defined]
     return Path(root) / "fabric" / digest.hexdigest()[:SHOWN]
 

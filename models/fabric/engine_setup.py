@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from models.common.mix import GOLDEN, mix64
 from models.fabric import engine_state as state
 from models.fabric.config import HOST_ORDERS, FabricConfig
 from models.fabric.engine_flows import flow_buffers
+from models.fabric.engine_wiring import port_orders, wiring
 from models.fabric.kernel import NOTHING, Kernel, Setting
 from models.fabric.mix import second_switches
 from models.fabric.rate import sending_rate
@@ -72,13 +72,20 @@ def window_of(config: FabricConfig, kernels: list[Kernel]) -> int:
     return min(window, MOST_IN_A_WINDOW * (config.data_time + config.ack_time))
 
 
+PLACES = {
+    name: (place, np.dtype(str(state.item_type(name))))
+    for place, name in enumerate(state.State._fields)
+}
+"""Place in the table of addresses and type of each buffer."""
+
+
 class Buffers:
     """All buffers of a run by name, and the table of their addresses."""
 
     def __init__(self, named: dict[str, np.ndarray]) -> None:
         self.named = named
-        self.table = np.zeros(len(state.State._fields), np.int64)
-        for name in state.State._fields:
+        self.table = np.zeros(len(PLACES), np.int64)
+        for name in PLACES:
             self.replace(name, named[name])
 
     def __getattr__(self, name: str) -> np.ndarray:
@@ -86,10 +93,10 @@ class Buffers:
 
     def replace(self, name: str, buffer: np.ndarray) -> None:
         """Use another buffer from now on."""
-        kind = np.dtype(str(state.item_type(name)))
+        place, kind = PLACES[name]
         assert buffer.dtype == kind and buffer.flags.c_contiguous, name
         self.named[name] = buffer
-        self.table[state.State._fields.index(name)] = buffer.ctypes.data
+        self.table[place] = buffer.__array_interface__["data"][0]
 
 
 def buffers_of(
@@ -110,7 +117,7 @@ def buffers_of(
     tail = (np.arange(lists, dtype=np.int64) + 1) * state.CHUNK
     word[tail] = state.END
     head = np.empty(lists, np.int64)
-    slot, port, node = wiring(setting)
+    slot, port, node = wiring(setting.tree)
     head[slot] = tail[: len(slot)]
     head[len(slot) :] = tail[len(slot) :]
     ports, ranks = port_orders(setting)
@@ -180,57 +187,6 @@ def arrivals_in_a_window(setting: Setting, kernels: list[Kernel]) -> int:
     shortest = min(config.data_time, config.ack_time) if config.acks else config.data_time
     most = setting.tree.radix * (window_of(config, kernels) // shortest + 2)
     return int(min(most, setting.flows.packets.sum() + 1))
-
-
-def wiring(setting: Setting) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each link, int64 [links]: its slot (the same links by receiver, its links from below
-    together and those from above together), the input port there, and the switch, counted over
-    edges, aggs and tops (0 for hosts)."""
-    tree = setting.tree
-    n, w, k = tree.hosts, tree.half, tree.radix
-    i = np.arange(n)
-    sender, up = i // w, i % w
-    if tree.levels == 2:
-        top, pod = i // k, i % k
-        stages = [
-            (i, up, sender),
-            (up * k + sender, sender, tree.edges + up),
-            (pod * w + top, w + top, pod),
-            (i, i * 0, i * 0),
-        ]
-    else:
-        pod, place = sender // w, sender % w
-        agg, top = pod * w + up, w * place + up
-        core, down = i // k, i % k
-        below, edge = down * w + core // w, pod * w + up
-        tops = tree.edges + tree.aggs
-        stages = [
-            (i, up, sender),
-            (agg * w + place, place, tree.edges + agg),
-            (top * k + pod, pod, tops + top),
-            (below * w + core % w, w + core % w, tree.edges + below),
-            (edge * w + place, w + place, edge),
-            (i, i * 0, i * 0),
-        ]
-    slot = np.concatenate([stage * n + one[0] for stage, one in enumerate(stages)])
-    port = np.concatenate([one[1] for one in stages])
-    return slot, port, np.concatenate([one[2] for one in stages])
-
-
-def port_orders(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
-    """Input port of each rank (uint8, flat) and rank of each input port (int64), [switches, k]."""
-    tree, config = setting.tree, setting.config
-    switches, k = tree.edges + tree.aggs + tree.tops, tree.radix
-    order = np.tile(np.arange(k), (switches, 1))
-    if config.ties == "shuffled":
-        state_ = stream_starts(config.seed, Kind.TIES, switches)
-        rows = np.arange(switches)
-        for i in range(k - 1, 0, -1):
-            state_ = state_ + np.uint64(GOLDEN)
-            drawn = (mix64(state_) >> np.uint64(32)) * np.uint64(i + 1) >> np.uint64(32)
-            j = drawn.astype(np.int64)
-            order[rows, j], order[:, i] = order[:, i].copy(), order[rows, j]
-    return order.astype(np.uint8).ravel(), np.argsort(order, 1)
 
 
 def _schemes(setting: Setting, kernels: list[Kernel]) -> dict[str, np.ndarray]:

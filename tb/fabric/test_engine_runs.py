@@ -1,0 +1,178 @@
+"""What the fast engine does besides being right: words of both widths, memory, mixes, the cache."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.fabric import engine, engine_compile, engine_setup
+from models.fabric.config import MIXES, FabricConfig
+from models.fabric.flows import Flows
+from models.fabric.options import SchemeOptions
+from models.fabric.result import differences
+from models.fabric.schemes import SCHEMES
+from tb.fabric.test_engine import agree, configs, traffic
+
+HOSTS = 16
+
+
+def flows_of(source, destination, packets, start=0):
+    count = len(source)
+    return Flows(
+        HOSTS,
+        np.array(source, np.int32),
+        np.array(destination, np.int32),
+        np.full(count, packets, np.int64),
+        np.full(count, start, np.int64),
+        np.full(count, -1, np.int32),
+    )
+
+
+def kernels_of(*schemes):
+    """The kernels, all of which there are."""
+    return [kernel for kernel in map(engine.kernel_of, schemes) if kernel is not None]
+
+
+def incast(packets):
+    return flows_of(range(1, HOSTS), [0] * (HOSTS - 1), packets)
+
+
+@pytest.mark.parametrize("scheme", ["ofan", "conga", "reps"])
+@settings(max_examples=10, deadline=None)
+@given(data=st.data())
+def test_wide_words_change_nothing(scheme, data):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "LEAST_TIME_BITS", 64)
+        config = data.draw(configs(scheme))
+        agree(config, data.draw(traffic(config)))
+
+
+def test_words_that_turn_out_too_narrow_are_widened(monkeypatch):
+    config = FabricConfig(radix=4, scheme="ofan")
+    flows = flows_of([0, 5], [9, 1], 3, start=2**54)
+    tried = []
+    run = engine._run
+    monkeypatch.setattr(engine, "_time_bits", lambda setting: 0)
+    monkeypatch.setattr(engine, "_run", lambda *args: tried.append(args[2].wide) or run(*args))
+    agree(config, flows)
+    assert tried == [False, True]
+
+
+def test_a_start_beyond_all_words_is_refused():
+    flows = flows_of([0], [9], 3, start=2**58)
+    with pytest.raises(ValueError, match="start must leave all times below"):
+        engine.simulate(FabricConfig(radix=4, scheme="ofan"), flows)
+
+
+def test_chunks_grow_with_the_queues(monkeypatch):
+    config = FabricConfig(radix=4, scheme="jsq")
+    flows = incast(600)
+    whole = engine.simulate(config, flows)
+    grown = []
+    grow = engine._grow
+    monkeypatch.setattr(engine, "_busy_words", lambda *_: 1)
+    monkeypatch.setattr(engine, "_grow", lambda *args: grown.append(1) or grow(*args))
+    assert differences(engine.simulate(config, flows), whole) == []
+    assert grown
+    assert whole.largest.max() > 400 * config.data_time
+
+
+def test_noted_queues_grow_too(monkeypatch):
+    options = SchemeOptions(queue_unit="packets", queue_age_ns=1000)
+    config = FabricConfig(radix=4, scheme="choice", options=options)
+    whole = engine.simulate(config, incast(300))
+    monkeypatch.setattr(engine, "_busy_words", lambda *_: 1)
+    assert differences(engine.simulate(config, incast(300)), whole) == []
+
+
+def test_a_case_that_does_not_fit_is_refused_with_the_number(monkeypatch):
+    monkeypatch.setattr(engine.os, "sysconf", lambda name: 2**12)  # 16 MiB
+    flows = Flows(
+        8192, *(np.zeros(1, t) + v for t, v in zip("iiqqi", (0, 1, 9, 0, -1), strict=True))
+    )
+    with pytest.raises(ValueError, match=r"memory, not take about 0\.\d GB"):
+        engine.simulate(FabricConfig(radix=32), flows)
+
+
+def test_memory_estimate_covers_the_buffers():
+    config = FabricConfig(radix=16, scheme="rsq")
+    source = np.arange(1024, dtype=np.int32)
+    flows = Flows(
+        1024,
+        source,
+        np.roll(source, 100),
+        np.full(1024, 64, np.int64),
+        np.zeros(1024, np.int64),
+        np.full(1024, -1, np.int32),
+    )
+    setting = engine.Setting(config, flows, None, "rsq")
+    kernels = kernels_of("rsq")
+    layout = engine_setup.layout_of(setting, kernels, 1024, False)
+    chunks = 3 * engine_setup.list_count(setting, False)
+    buffers = engine_setup.buffers_of(setting, kernels, layout, False, chunks)
+    fixed = sum(b.nbytes for name, b in buffers.named.items() if name not in ("word", "more"))
+    assert fixed < engine.memory_bytes(config, flows) < 100e6
+
+
+@pytest.mark.parametrize("mix", [mix for mix in MIXES if mix != "none"])
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_mixes_agree(mix, data):
+    pair = {"mix": mix, "scheme": "simple-rr", "mix_scheme": "conga"}
+    config = data.draw(configs("rsq"))
+    fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
+    agree(FabricConfig(**{**fields, **pair}), data.draw(traffic(config)))
+
+
+def test_engines_come_from_the_disk_and_stay_apart():
+    config = FabricConfig(radix=4, scheme="rsq")
+    flows = incast(5)
+    engine.simulate(config, flows)
+    engine.simulate(FabricConfig(radix=4, scheme="simple-rr"), flows)
+    engine_compile.engine_for.cache_clear()
+    kernels = kernels_of("rsq", "simple-rr")
+    engines = [engine_compile.engine_for(kernel, None, False) for kernel in kernels]
+    assert [sum(one.stats.cache_hits.values()) for one in engines] == [1, 1]
+    for scheme in ("simple-rr", "rsq"):
+        agree(FabricConfig(radix=4, scheme=scheme), incast(5))
+
+
+def test_an_engine_is_kept_by_the_text_of_all_its_files(tmp_path):
+    names = {file.name for file in engine_compile.files_of(kernels_of("sglb"))}
+    assert {"sglb.py", "estimator.py", "engine_words.py", "engine_state.py", "mix.py"} <= names
+    files = [tmp_path / "a.py", tmp_path / "b.py"]
+    folders = set()
+    for texts in (("1", "2"), ("1", "3"), ("12", "")):
+        for file, text in zip(files, texts, strict=True):
+            file.write_text(text)
+        folders.add(engine_compile.folder_of(files, "rsq"))
+    folders.add(engine_compile.folder_of(files, "ofan"))
+    assert len(folders) == 4
+
+
+def test_every_scheme_has_a_kernel():
+    names = [name if name != "pofan" else "pofan2" for name in SCHEMES]
+    assert all(engine.kernel_of(name) for name in names)
+
+
+def test_progress_is_told_and_may_stop_the_run(monkeypatch):
+    monkeypatch.setattr(engine, "CALL", 1)
+    config = FabricConfig(radix=4, scheme="rsq")
+    told = []
+    engine.simulate(config, incast(20), progress=told.append)
+    assert told == sorted(told) and told[-1] == 20 * (HOSTS - 1) and len(told) > 5
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        engine.simulate(config, incast(20), progress=stop)
+
+
+def test_idle_time_costs_nothing():
+    config = FabricConfig(radix=4, scheme="ofan", jitter_ns=0)
+    flows = flows_of([0, 3], [9, 12], 4)
+    flows.start[1] = 2**40
+    result = engine.simulate(config, flows)
+    assert result.first == 0 and result.begin[1] == 2**40
+    agree(config, flows)
