@@ -1,6 +1,6 @@
 """`python -m synth.release`: price everything, and make that the records and tables of the release.
 
-Needs netweave[study]. Takes about 20 minutes on 2 cores where nothing is kept in build/. Prints
+Needs netweave[study]. Takes about an hour on 2 cores where nothing is kept in build/. Prints
 every number that changes.
 """
 
