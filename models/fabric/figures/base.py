@@ -61,7 +61,7 @@ class Panel:
     of: str = ""
     log_x: bool = False
     log_y: bool = False
-    lines: Mapping[str, Callable[[float], float]] = field(default_factory=dict)
+    lines: Mapping[str, Callable[[Any], float]] = field(default_factory=dict)
     """Curves by formula: label, and y of x."""
     marks: Sequence[tuple[str, float, float]] = ()
     """Labelled points (x, y)."""

@@ -69,11 +69,11 @@ def _draw(axes: Any, panel: Panel, data: Data) -> None:
         )
     if words:
         axes.set_xticks(range(len(places)), places, rotation=30, ha="right", fontsize=7)
-    else:
-        for label, formula in panel.lines.items():
-            axes.plot(places, [formula(x) for x in places], "--", linewidth=0.8, label=label)
-        for label, x, y in panel.marks:
-            axes.plot([x], [y], "r*", markersize=10, label=label)
+    for label, formula in panel.lines.items():
+        at = range(len(places)) if words else places
+        axes.plot(at, [formula(x) for x in places], "--", linewidth=0.8, label=label)
+    for label, x, y in panel.marks:
+        axes.plot([x], [y], "r*", markersize=10, label=label)
     if panel.log_x:
         axes.set_xscale("log", base=2)
     if panel.log_y:

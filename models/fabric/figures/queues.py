@@ -79,7 +79,8 @@ def judge(scheme: str, data: Data) -> list[Verdict]:
                 holds=low <= near <= high,
                 reason=""
                 if low <= near <= high
-                else "the formula behind the paper's line is not printed; both readings are given",
+                else "the closed form is met; the paper's line is a Gaussian approximation of it "
+                "whose formula is not printed",
             )
         )
     return verdicts
@@ -99,7 +100,16 @@ def _figure(name: str, scheme: str) -> Figure:
         points=partial(points, scheme),
         judge=partial(judge, scheme),
         panels=(
-            Panel(name="", x="layer", y="mean queue while sending, packets", measure=sending_mean),
+            Panel(
+                name="",
+                x="layer",
+                y="mean queue while sending, packets",
+                measure=sending_mean,
+                lines={
+                    "N·D/D/1, 1,024 hosts": lambda stage: lines[stage][0],
+                    "truncated normal": lambda stage: lines[stage][1],
+                },
+            ),
         ),
         note=f"Models at 1,024 hosts: {text}. Edge layers are {', '.join(EDGE_STAGES)}. The theory "
         "has no ACKs; the figure may have.",
