@@ -33,6 +33,7 @@ from models.fabric.engine_state import (
     NEW,
     NOTED,
     NOTES_LIVE,
+    OWED,
     POD_BITS,
     PODS,
     PORT_BITS,
@@ -135,6 +136,7 @@ def fetch_for_edge(s: Any, edge: int) -> None:
     fetch_ends(s, p[EDGE_LINKS] + edge * w, w)
     if (edge + 1) * w < n:
         fetch_lists(s, p[EDGE_LINKS] + (edge + 1) * w, w)
+        fetch_ends(s, p[OWED] + (edge + 1) * w, w)
         fetch_ends(s, (edge + 1) * w, w)
 
 

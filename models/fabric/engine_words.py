@@ -41,7 +41,9 @@ def new_chunk(s: Any) -> int:
     """Take a chunk; the loop makes sure before each window that there are enough."""
     chunk = s.value[FREE_CHUNK]
     if chunk >= 0:
-        s.value[FREE_CHUNK] = s.word[chunk + LAST]
+        following = s.word[chunk + LAST]
+        s.value[FREE_CHUNK] = following
+        fetch_chunk(s, following)  # the next one to be taken
         return chunk
     chunk = s.value[FRESH_CHUNK]
     s.value[FRESH_CHUNK] = chunk + CHUNK
@@ -53,7 +55,16 @@ def next_chunk(s: Any, place: int) -> int:
     following = s.word[place]
     s.word[place] = s.value[FREE_CHUNK]
     s.value[FREE_CHUNK] = place - LAST
+    fetch_chunk(s, following)
     return following
+
+
+def fetch_chunk(s: Any, place: int) -> None:
+    """Fetch a chunk from `place` on."""
+    for line in range(0, CHUNK, LINE):
+        fetch(s.word, place + line)
+        if WIDE:
+            fetch(s.more, place + line)
 
 
 def append(s: Any, item: int, word: int, payload: int) -> None:
@@ -111,33 +122,24 @@ def gather(s: Any, first: int, count: int, end: int, have: int) -> int:
 def fetch_lists(s: Any, first: int, count: int) -> None:
     """Fetch what lists will be read for, one window's worth."""
     for item in range(first, first + count):
-        place = s.head[item]
-        fetch(s.word, place)
-        fetch(s.word, place + LINE)
-        fetch(s.word, place + 2 * LINE)
-        if WIDE:
-            fetch(s.more, place)
-            fetch(s.more, place + LINE)
-            fetch(s.more, place + 2 * LINE)
+        fetch_chunk(s, s.head[item])
 
 
 def fetch_ends(s: Any, first: int, count: int) -> None:
     """Fetch where lists will grow."""
     for item in range(first, first + count):
-        fetch(s.word, s.tail[item])
-        if WIDE:
-            fetch(s.more, s.tail[item])
+        fetch_chunk(s, s.tail[item])
 
 
 def order(s: Any, count: int, base: int) -> None:
     """Bring the `count` words of `gathered` into order in `ordered`; none is before `base`.
 
     Times in a window are spread evenly enough that one pass of counting by their upper bits, into
-    about as many buckets as words, leaves little to the insertion that follows.
+    two to four times as many buckets as words, leaves little to the insertion that follows.
     """
     if count > FEW:
-        bits = int64(1)
-        while (int64(1) << bits) < count:
+        bits = int64(2)
+        while (int64(1) << bits) < 2 * count:
             bits += 1
         bits = min(bits, MOST_BUCKET_BITS, s.parameter[WINDOW_BITS])
         shift = uint64(s.parameter[SHIFT] + s.parameter[WINDOW_BITS] - bits)
@@ -184,5 +186,5 @@ def order(s: Any, count: int, base: int) -> None:
             s.ordered_more[place] = payload
 
 
-INLINED = (new_chunk, next_chunk, append, payload_of)
+INLINED = (new_chunk, next_chunk, fetch_chunk, append, payload_of)
 FUNCTIONS = (*INLINED, gather, fetch_lists, fetch_ends, order)
