@@ -8,43 +8,58 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
 from models.common.carrysave import reduction
 
+WORD = 64
+"""Most bits of a signal here: as many as a simulator's integer has, which takes several times as
+long over the words of a wider one. The gates are the same."""
+
 
 def carry_save(
     m: Module, rows: Sequence[Value], width: int, name: str, most: int = 2
 ) -> list[Value]:
-    """Return at most `most` signals of `width` bits with the sum of `rows` modulo 2**width: one
+    """Return at most `most` values of `width` bits with the sum of `rows` modulo 2**width: one
     full adder deep for each rank of `models.common.carrysave.reduction`.
 
     Args:
         m: the module that gets the statements.
         rows: unsigned values, 1 to 64 of them.
         width: of the sum, bits.
-        name: of the signals.
-        most: signals that may be left, 2 and up: for a register between two ranks.
+        name: of the signals, of which a value has one for every `WORD` bits.
+        most: values that may be left, 2 and up: for a register between two ranks.
     """
-    left: list[Value] = []
+    words = [slice(at, min(at + WORD, width)) for at in range(0, width, WORD)]
+
+    def signals(what: str) -> list[Signal]:
+        return [
+            Signal(word.stop - word.start, name=f"{name}_{what}" + f"_{word.start}" * (n > 0))
+            for n, word in enumerate(words)
+        ]
+
+    left: list[list[Signal]] = []
     for number, row in enumerate(rows):
-        whole = Signal(width, name=f"{name}_row{number}")
-        m.d.comb += whole.eq(row)
+        whole = signals(f"row{number}")
+        m.d.comb += [part.eq(row[word]) for part, word in zip(whole, words, strict=True)]
         left.append(whole)
     for rank, threes in enumerate(reduction(len(left))):
         if len(left) <= most:
             break
-        joined: list[Value] = []
+        joined: list[list[Signal]] = []
         for n in range(threes):
-            a, b, c = left[3 * n : 3 * n + 3]
-            half = a ^ b
-            total = Signal(width, name=f"{name}_sum{rank}_{n}")
-            carry = Signal(width, name=f"{name}_carry{rank}_{n}")
-            m.d.comb += [total.eq(half ^ c), carry.eq((a & b | half & c) << 1)]
-            joined += [total, carry]
+            sums, carries = signals(f"sum{rank}_{n}"), signals(f"carry{rank}_{n}")
+            over: Value = Const(0, 1)
+            for a, b, c, total, carry in zip(*left[3 * n : 3 * n + 3], sums, carries, strict=True):
+                half = a ^ b
+                majority = a & b | half & c
+                m.d.comb += [total.eq(half ^ c), carry.eq(Cat(over, majority))]
+                over = majority[-1]
+            joined += [sums, carries]
         left = joined + left[3 * threes :]
-    return left
+    return [Cat(*value) for value in left]
 
 
 def product_rows(left: Value, right: Value) -> list[Value]:
     """Return the rows of a product: `left`, shifted, for each bit of `right` that is set."""
-    return [Mux(right[bit], left, Const(0, len(left))) << bit for bit in range(len(right))]
+    none = Const(0, len(left))
+    return [Cat(Const(0, n), Mux(right[n], left, none)) for n in range(len(right))]
 
 
 def ones(m: Module, bits: Sequence[Value], name: str) -> Value:

@@ -23,7 +23,7 @@ from models.csig.tables import (
     START_BITS,
     SWAP,
 )
-from rtl.common.carrysave import carry_save, product_rows
+from rtl.common.carrysave import WORD, carry_save, product_rows
 from rtl.common.stage import Stages
 
 DIGIT = 17
@@ -82,8 +82,8 @@ class Quantize(wiring.Component):
         m = Module()
         c, i, o = self.config, self.i, self.o
         stages = Stages(m, i, o, depth=self.latency)
-        stages.carry(i, o)
         if not c.native:
+            stages.carry(i, o)
             m.d.comb += [o.p.code.eq(i.p.written), self.write.ready.eq(1)]
             return m
 
@@ -105,18 +105,26 @@ class Quantize(wiring.Component):
 
         makers = {"compact": self._compact, "wide": self._wide}
         code, *more = [makers[format](m, stages, done, into) for format in c.formats]
+        later = self._later(stages)
         if more:
-            code = Mux(self._later(stages, i.p.wide), more[0], code)
+            code = Mux(later.wide, more[0], code)
         if c.agent:
-            written_code = self._later(stages, i.p.written)
-            code = Mux(self._later(stages, i.p.by_agent), written_code, code)
-        m.d.comb += o.p.code.eq(code)
+            code = Mux(later.by_agent, later.written, code)
+        m.d.comb += [
+            o.p.code.eq(code),
+            *(o.p[name].eq(later[name]) for name in coded(c) if name != "code"),
+        ]
         return m
 
-    def _later(self, stages: Stages, value: Value) -> Value:
+    def _later(self, stages: Stages) -> data.View:
+        """What is wanted of the packet when its code is there, in one register a stage: a simulator
+        then moves a word, not a dozen fields."""
+        fields = measured(self.config)
+        wanted = {name: fields[name] for name in fields if name not in ("measure", "bank")}
+        later = Cat(self.i.p[name] for name in wanted)
         for _ in range(self.latency):
-            value = stages.register(value, "later")
-        return value
+            later = stages.register(later, "later")
+        return data.View(data.StructLayout(wanted), later)
 
     def _table(self, m: Module, name: str, shape: Any, below: int) -> memory.Memory:
         """A memory of `2**below` rows for each port, signal and bank."""
@@ -184,20 +192,21 @@ class Quantize(wiring.Component):
         shift = scale.shift
         for most in (4, 2):  # two stages, or the paths would be too long
             sums = carry_save(m, rows, START_BITS, f"to_{most}", most)
-            rows = [stages.register(row, "row") for row in sums]
+            words = [[row[:WORD], row[WORD:]] for row in sums]
+            rows = [Cat(stages.register(row, "row")) for row in words]
             shift = stages.register(shift, "shift")
         left, right = rows
         total: Value = Const(0, 0)  # from bit LEAST_SHIFT up: none below it comes to the code
         carry: Value = Const(0, 1)
         for digit in range(DIGITS):
-            ends = slice(digit * DIGIT, min((digit + 1) * DIGIT, START_BITS))
-            part = Signal(ends.stop - ends.start + 1, name=f"digit_{digit}")
-            m.d.comb += part.eq(left[ends] + right[ends] + carry)
+            start, bits = digit * DIGIT, min(DIGIT, len(left))
+            part = Signal(bits + 1, name=f"digit_{digit}")
+            m.d.comb += part.eq(left[:bits] + right[:bits] + carry)
             kept = stages.register(part, f"sum_{digit}")
-            needed = kept[min(DIGIT, max(0, LEAST_SHIFT - ends.start)) : -1]
+            needed = kept[min(DIGIT, max(0, LEAST_SHIFT - start)) : -1]
             total = Cat(stages.register(total, f"total_{digit}"), needed)
             carry = kept[-1]
-            left, right = stages.register(left, "left"), stages.register(right, "right")
+            left, right = (stages.register(row[bits:], "rest") for row in (left, right))
             shift = stages.register(shift, "shift")
         moved = Signal(len(total))
         m.d.comb += moved.eq(total >> shift)

@@ -42,8 +42,11 @@ def test_product(left: int, right: int) -> None:
     assert sum(product_rows(left, right, 5)) == left * right
 
 
-@pytest.mark.parametrize(("left_bits", "right_bits"), [(1, 1), (4, 1), (5, 2), (6, 7), (24, 10)])
+@pytest.mark.parametrize(
+    ("left_bits", "right_bits"), [(1, 1), (4, 1), (5, 2), (6, 7), (24, 10), (52, 30), (80, 50)]
+)
 def test_hardware(left_bits: int, right_bits: int) -> None:
+    """Sums of up to three words among them."""
     width = left_bits + right_bits
     m, rng = Module(), random.Random(width)
     left, right = Signal(left_bits), Signal(right_bits)

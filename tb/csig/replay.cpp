@@ -1,9 +1,11 @@
-// Bulk replay through the verilated top module `Hop`: one call drives many packets and writes.
+// Bulk replay through the verilated top module `Hop`, put on both edges of its clock by
+// `tb.both_edges`: one call drives many packets and writes.
 //
 // Compiled with the widths TAG_BITS, PORT_BITS, BYTES_BITS, DELAY_BITS and QUEUE_BITS of
 // s_axis_tdata, TIME_BITS of s_time, CLOCKS, LOAD_AFTER, and TABLE_WORDS, AGENT_WORDS and
-// COUNT_WORDS, the 32-bit words of s_table_tdata, s_agent_tdata and m_count_tdata, as macros. What depends on whether a port is
-// there is written by the caller behind this text: `put_window`, `put_agent`.
+// COUNT_WORDS, the 32-bit words of s_table_tdata, s_agent_tdata and m_count_tdata, as macros. What
+// depends on whether a port is there is written by the caller behind this text: `put_window`,
+// `put_agent`, `agent_taken`.
 
 #include <array>
 #include <cstddef>
@@ -13,7 +15,8 @@
 #include "verilated.h"
 
 void put_window(Vtop& top, int clock, uint32_t length);
-bool put_agent(Vtop& top, bool valid, const uint32_t* words);  // whether it is taken
+void put_agent(Vtop& top, bool valid, const uint32_t* words);
+bool agent_taken(const Vtop& top);  // at the last edge
 
 namespace {
 
@@ -65,16 +68,11 @@ struct Replay {
     std::array<int64_t, CLOCKS> windows;
     std::array<int64_t, CLOCKS> edges;  // next edge of each clock, as the last packet left it
 
-    // The clock's rising edge; the inputs were settled while it was low.
-    inline void tick() {
-        top.clk = 1;
+    // An edge of the clock; outputs then are what they were at it.
+    inline void cycle() {
+        top.clk ^= 1;
         top.eval();
         ++cycles;
-    }
-
-    inline void settle() {
-        top.clk = 0;
-        top.eval();
     }
 
     void reset(const int64_t* lengths) {
@@ -89,10 +87,11 @@ struct Replay {
         top.m_axis_tready = 1;
         top.m_count_tready = 1;
         top.s_time = 0;
+        top.clk = 0;
+        top.eval();
         for (int i = 0; i < 4; ++i) {
             top.rst = i < 3;
-            settle();
-            tick();
+            cycle();
         }
     }
 
@@ -101,10 +100,8 @@ struct Replay {
         put(top.s_table_tdata, words);
         top.s_table_tvalid = 1;
         for (int64_t quiet = 0; quiet <= patience; ++quiet) {
-            settle();
-            const bool taken = top.s_table_tready;
-            tick();
-            if (taken) {
+            cycle();
+            if (top.s_table_tready) {
                 top.s_table_tvalid = 0;
                 return true;
             }
@@ -168,12 +165,10 @@ int replay_count(void* handle, uint32_t port, int64_t patience, uint32_t* words)
     top.s_count_tvalid = 1;
     bool answered = false;
     for (int64_t quiet = 0; quiet <= patience && !answered; ++quiet) {
-        replay.settle();
-        const bool taken = top.s_count_tvalid && top.s_count_tready;
+        replay.cycle();
+        if (top.s_count_tready) top.s_count_tvalid = 0;
         answered = top.m_count_tvalid;
         if (answered) get(top.m_count_tdata, words);
-        replay.tick();
-        if (taken) top.s_count_tvalid = 0;
     }
     return answered ? DONE : STUCK;
 }
@@ -212,7 +207,7 @@ int replay_run(void* handle, const Packets* packets, const Writes* writes, uint3
             shown = true;
         }
         const bool room = !write || answered == sent;
-        const bool agent = put_agent(top, write && room, writes->words + written * AGENT_WORDS);
+        put_agent(top, write && room, writes->words + written * AGENT_WORDS);
         top.s_axis_tvalid = send;
         if (send) {
             const int64_t time = in.time[sent];
@@ -234,7 +229,7 @@ int replay_run(void* handle, const Packets* packets, const Writes* writes, uint3
                 break;  // the other clocks' turn is in the next cycle
             }
         }
-        replay.settle();
+        replay.cycle();
         bool moved = false;
         if (top.m_axis_tvalid) {
             *at = answered;
@@ -252,11 +247,10 @@ int replay_run(void* handle, const Packets* packets, const Writes* writes, uint3
             shown = false;
             moved = true;
         }
-        if (agent) {
+        if (agent_taken(top)) {
             ++written;
             moved = true;
         }
-        replay.tick();
         top.s_table_tvalid = 0;
         quiet = moved ? 0 : quiet + 1;
         if (quiet > patience) {

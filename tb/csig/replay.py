@@ -22,6 +22,7 @@ from models.csig.trace import NO_TAG, Trace
 from rtl.csig.clock import edge_bits
 from rtl.csig.hop import Hop
 from rtl.verilog import block_verilog
+from tb.both_edges import on_both_edges
 from tb.csig.tags import changed, pack, unpack
 from tb.verilated import build_library
 
@@ -96,19 +97,18 @@ def _library(config: CsigConfig) -> ctypes.CDLL:
     cases = "".join(
         f" case {n}: top.set_window_{n} = length; break;" for n in range(c.window_clocks)
     )
-    agent = "return false;"
+    agent, taken = "", "false"
     if c.agent:
-        agent = (
-            "if (valid) put(top.s_agent_tdata, words); top.s_agent_tvalid = valid; "
-            "return valid && top.s_agent_tready;"
-        )
+        agent = "if (valid) put(top.s_agent_tdata, words); top.s_agent_tvalid = valid;"
+        taken = "top.s_agent_tvalid && top.s_agent_tready"
     text = Path(__file__).with_suffix(".cpp").read_text() + (
         "\nvoid put_window(Vtop& top, int clock, uint32_t length) {\n"
         f"    switch (clock) {{{cases} }}\n}}\n"
-        "bool put_agent(Vtop& top, bool valid, const uint32_t* words) {\n"
-        f"    {agent}\n}}\n"
+        f"void put_agent(Vtop& top, bool valid, const uint32_t* words) {{ {agent} }}\n"
+        f"bool agent_taken(const Vtop& top) {{ return {taken}; }}\n"
     )
-    library = build_library(block_verilog(Hop, config, "hop"), "hop", text, constants)
+    verilog = on_both_edges(block_verilog(Hop, config, "hop"), "hop")
+    library = build_library(verilog, "hop_on_both_edges", text, constants)
     library.replay_open.restype = ctypes.c_void_p
     library.replay_open.argtypes = [np.ctypeslib.ndpointer(np.int64, flags="C_CONTIGUOUS")]
     library.replay_close.argtypes = [ctypes.c_void_p]
@@ -153,6 +153,7 @@ class Replay:
             for port in setup.ports
             for word in table_writes(config, port, windows.index(port.window_ns))
         )
+        self.run(Trace.of(*[[]] * 9))  # what is compiled on its first use is there then
 
     def __enter__(self) -> Replay:
         return self

@@ -126,7 +126,7 @@ def test_the_targets() -> None:
     found = {c.what: c for c in csig_claims(numbers)}
     for what, verdict in {
         "compact unit of a port, 4 GE a flip-flop": "yes",
-        "compact unit of a port, 5.67 GE a flip-flop": "no, × 1.05",
+        "compact unit of a port, 5.67 GE a flip-flop": "no, × 1.04",
         "compare-and-replace alone, compact": "yes",
         "quantizer of 32 ranges alone, compact": "yes",
         "compare-and-replace, packets of one port back to back": "yes",
