@@ -7,6 +7,8 @@ import math
 from models.fabric.figures.base import Data, Figure, Panel, Point, Verdict, ordered
 
 INCREASE = "increase_percent"
+CURVES = ("drb", "pofan1", "pofan2", "pofan4", "ofan")
+"""From the highest to the lowest."""
 
 
 def points(quick: bool) -> list[Point]:
@@ -51,13 +53,12 @@ def judge(data: Data) -> list[Verdict]:
             found="; ".join(
                 f"{x:,} hosts: "
                 + ", ".join(
-                    f"{c} {data.mean(c, x, INCREASE):.2f}" for c in data.series() if x in data.xs(c)
+                    f"{c} {data.mean(c, x, INCREASE):.2f}" for c in CURVES if x in data.xs(c)
                 )
                 for x in sizes[-1:]
             ),
             holds=all(
-                ordered(data, [c for c in data.series() if x in data.xs(c)], x, INCREASE)
-                for x in sizes
+                ordered(data, [c for c in CURVES if x in data.xs(c)], x, INCREASE) for x in sizes
             ),
         ),
     ]
