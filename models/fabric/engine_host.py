@@ -32,7 +32,7 @@ from models.fabric.engine_state import (
     UNSENT,
     int64,
 )
-from models.fabric.engine_words import append, next_chunk, payload_of
+from models.fabric.engine_words import WIDE, new_chunk, next_chunk, payload_of
 
 TAGGED = False
 """Whether the scheme writes tags at hosts; set for each compiled engine."""
@@ -68,36 +68,48 @@ def receive(s: Any, host: int, end: int) -> int:
     many words of ACKs it leaves in `gathered` for the scheme to see."""
     shift, acks = s.parameter[SHIFT], s.parameter[ACKS]
     limit = end << shift
-    item = s.parameter[EDGE_LINKS] + host
-    place = s.head[item]
-    packets = data = echoes = int64(0)
+    item, owed = s.parameter[EDGE_LINKS] + host, s.parameter[OWED] + host
+    place, owed_place = s.head[item], s.tail[owed]
+    packets = data = done = echoes = last_data = int64(0)
     word = s.word[place]
     while word < limit:
         payload = payload_of(s, word, s.more, place)
+        # Data and ACKs come in no order that a processor could guess: no branch on it.
+        is_data = payload & 1
+        is_done = is_data ^ acks
         packets += 1
-        if payload & 1:
-            data += 1
-            s.value[LAST_DATA] = max(s.value[LAST_DATA], word >> shift)
-            if acks:
-                append(s, s.parameter[OWED] + host, word, payload)
-        if payload & 1 != acks:
-            if ECHOED:
-                s.gathered[echoes] = word
-                s.gathered_more[echoes] = payload
-                echoes += 1
-            flow = flow_of(s, payload)
-            s.flow_open[flow] -= 1
-            s.value[LIVE] -= 1
-            if s.flow_open[flow] == 0:
-                s.flow_finish[flow] = word >> shift
+        data += is_data
+        done += is_done
+        last_data = max(last_data, (word >> shift) * is_data)
+        s.word[owed_place] = word
+        if WIDE:
+            s.more[owed_place] = payload
+        owed_place += is_data & acks
+        if owed_place & LAST == LAST:
+            chunk = new_chunk(s)
+            s.word[owed_place] = chunk
+            owed_place = chunk
+        flow = flow_of(s, payload) * is_done
+        still_open = s.flow_open[flow] - is_done
+        s.flow_open[flow] = still_open
+        if still_open | (1 - is_done) == 0:
+            s.flow_finish[flow] = word >> shift
+        if ECHOED:
+            s.gathered[echoes] = word
+            s.gathered_more[echoes] = payload
+            echoes += is_done
         place += 1
         if place & LAST == LAST:
             place = next_chunk(s, place)
         word = s.word[place]
+    s.word[owed_place] = END
+    s.tail[owed] = owed_place
     s.head[item] = place
     s.seen[item] += packets
     s.seen_data[item] += data
+    s.value[LIVE] -= done
     s.value[DELIVERED] += data
+    s.value[LAST_DATA] = max(s.value[LAST_DATA], last_data)
     return echoes
 
 
