@@ -116,15 +116,30 @@ class Data:
         for row in rows:
             self.runs[row.number].append(row.measures)
 
+    def difference(
+        self, one: str, other: str, x: float | str, measure: Measure, panel: str = ""
+    ) -> tuple[float, float | None]:
+        """Mean and standard error of a curve less another at x, seed by seed: both have the same
+        traffic and the same failures."""
+        values = [self.values(name, x, measure, panel) for name in (one, other)]
+        pairs = zip(*values, strict=True)
+        gaps = [a - b for a, b in pairs if a is not None and b is not None]
+        return mean_and_sem(gaps) if gaps else (math.nan, None)
+
     def at(
         self, series: str, x: float | str, measure: Measure, panel: str = ""
     ) -> tuple[float, float | None]:
         """Mean and standard error at one point; raises `KeyError` if it is not there."""
+        there = [v for v in self.values(series, x, measure, panel) if v is not None]
+        return mean_and_sem(there) if there else (math.nan, None)
+
+    def values(
+        self, series: str, x: float | str, measure: Measure, panel: str = ""
+    ) -> list[float | None]:
+        """What the runs of one point gave, seed by seed."""
         for number, point in enumerate(self.points):
             if (point.panel, point.series, point.x) == (panel, series, x):
-                values = [value_of(run, point, measure) for run in self.runs[number]]
-                there = [value for value in values if value is not None]
-                return mean_and_sem(there) if there else (math.nan, None)
+                return [value_of(run, point, measure) for run in self.runs[number]]
         raise KeyError((panel, series, x))
 
     def mean(self, series: str, x: float | str, measure: Measure, panel: str = "") -> float:
@@ -176,12 +191,12 @@ def scheme_for(curve: str, radix: int) -> str:
 
 def ordered(data: Data, names: Sequence[str], x: Any, measure: Measure, panel: str = "") -> bool:
     """Whether the curves stand one below the other at x, the first the highest; a tie within two
-    standard errors counts."""
-    values = [data.at(name, x, measure, panel) for name in names]
-    return all(
-        high[0] >= low[0] - 2 * math.hypot(high[1] or 0, low[1] or 0)
-        for high, low in itertools.pairwise(values)
-    )
+    standard errors of the difference counts."""
+    for one, other in itertools.pairwise(names):
+        mean, sem = data.difference(one, other, x, measure, panel)
+        if mean < -2 * (sem or 0):
+            return False
+    return True
 
 
 def shown(values: Mapping[str, float]) -> str:

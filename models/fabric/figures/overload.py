@@ -50,6 +50,10 @@ def judge(data: Data) -> list[Verdict]:
                 says="essentially perfect on both uplink stages, collapses on both downlink stages",
                 found=text,
                 holds=up <= BALANCED and down >= 30,
+                reason=""
+                if up <= BALANCED
+                else "one pointer for data and ACKs leaves the data uneven; see “pointers split” "
+                "among the details",
             )
         )
     for curve in ("choice", "drill"):
@@ -72,9 +76,11 @@ def judge(data: Data) -> list[Verdict]:
                 says="suffers at both uplinks and downlinks",
                 found=text,
                 holds=up > BALANCED and down > BALANCED,
-                reason="section 3.3 counts AR among those that do well on uplinks"
-                if curve == "ar" and up <= BALANCED
-                else "",
+                reason=""
+                if up > BALANCED
+                else "section 3.3 counts AR among those that do well on uplinks"
+                if curve == "ar"
+                else "what it knows of its own uplinks keeps them balanced, as with AR",
             )
         )
     for curve in ("ethereal", "4ofan", "ofan", "drb"):
@@ -101,6 +107,9 @@ def judge(data: Data) -> list[Verdict]:
             says="with small messages DRB degrades and Ofan does not",
             found=f"64 packets: DRB up to {small['drb']:.1f} %, Ofan {small['ofan']:.1f} %",
             holds=small["drb"] > 1.5 * small["ofan"],
+            reason=""
+            if small["drb"] > 1.5 * small["ofan"]
+            else "the order is as said, the gap less; it grows with the network (figure 17)",
         )
     )
     return verdicts
