@@ -53,10 +53,10 @@ def numbers(name: str, text: str, kind: Callable[[str, str], Any]) -> list[Any]:
 
 def whole(name: str, text: str) -> int:
     """Return an integer, or raise `ValueError`."""
-    value = parse_integer(text)
+    value = parse_integer(text.removeprefix("-"))
     if value is None:
         raise ValueError(f"{name} must be an integer, not {quoted(text)}")
-    return value
+    return -value if text.startswith("-") else value
 
 
 def exact(name: str, text: str) -> Fraction:

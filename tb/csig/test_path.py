@@ -213,7 +213,11 @@ BAD: list[tuple[tuple[Any, ...], str]] = [
     ((None, {"delay_ns": "1,2", "load": "1,1,1"}, {}), "delay_ns must have 1 value or 3, .* not 2"),
     ((65, {}, {}), "hops must be an integer from 1 to 64, not 65"),
     ((2, {"load": "1,1,1"}, {}), "load must have 1 value or 2, one a hop, not 3"),
-    ((None, {"queue_bytes": "-1"}, {}), "queue_bytes must be an integer, not '-1'"),
+    (
+        (None, {"queue_bytes": "-1"}, {}),
+        "queue_bytes must be an integer from 0 to 4294967295, not -1",
+    ),
+    ((None, {"queue_bytes": "--1"}, {}), "queue_bytes must be an integer, not '--1'"),
     ((None, {}, {"rate_gbps": "x"}), "rate_gbps must be a number in decimals, not 'x'"),
     ((None, {}, {"rate_gbps": "5.5"}), "rate_gbps must be above 0, at most 5 Gb/s, .*, not 5.5"),
     ((None, {}, {"rate_gbps": "0"}), "rate_gbps must be above 0, at most 5 Gb/s, .*, not 0"),
