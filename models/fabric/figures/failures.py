@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from models.fabric.figures.base import (
     COMPARED,
+    NAMES,
     Data,
     Figure,
     Panel,
     Point,
     Verdict,
-    ordered,
     scheme_for,
     shown,
 )
@@ -46,15 +46,20 @@ def judge(data: Data) -> list[Verdict]:
         xs = data.xs("ofan", panel)
         means = {curve: data.mean(curve, xs[-1], INCREASE, panel) for curve in COMPARED}
         rho = data.mean("ofan", xs[-1], "rho_max", panel)
-        holds = all(
-            ordered(data, (old, "ofan"), x, INCREASE, panel) for old in ("reps", "ar") for x in xs
-        )
+        gaps = {
+            (old, x): data.difference(old, "ofan", x, INCREASE, panel)
+            for old in ("reps", "ar")
+            for x in xs
+        }
+        (old, x), (gap, sem) = min(gaps.items(), key=lambda item: item[1][0])
+        holds = gap >= 0
         verdicts.append(
             Verdict(
                 curve=f"{panel}: ofan, reps, ar",
                 kind="order",
                 says="the order stays, Ofan beats REPS and AR at every probability",
-                found=f"{shown(means)} % at {xs[-1]:g} %, ρ_max {rho:.3f} there",
+                found=f"{shown(means)} % at {xs[-1]:g} %, ρ_max {rho:.3f} there; Ofan's least "
+                f"lead is {gap:.1f} ± {sem or 0:.1f} points, before {NAMES[old]} at {x:g} %",
                 holds=holds,
                 reason=""
                 if holds
