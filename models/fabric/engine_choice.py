@@ -6,7 +6,7 @@ from typing import Any
 
 from models.common.mix import GOLDEN
 from models.fabric.engine_queues import queue_length
-from models.fabric.engine_state import END, FULL, HALF, int64, uint64
+from models.fabric.engine_state import END, FULL, HALF, NOTED, int64, uint64
 
 
 def mixed(state: Any) -> Any:
@@ -28,8 +28,18 @@ def below(stream: Any, number: int, bound: int) -> int:
     return int64((draw(stream, number) >> uint64(32)) * uint64(bound) >> uint64(32))
 
 
-def judge_lengths(s: Any, first: int, time: int, valid: int) -> int:
-    """Write the length of each valid uplink into `judged`; return the least."""
+def least_length(s: Any, first: int, time: int, valid: int) -> int:
+    """The least length of the valid uplinks' queues."""
+    if is_plain(s, valid):
+        soonest, uplink = int64(END), int64(0)
+        # The second condition always holds. It keeps the compiler from wide loads, which would have
+        # to wait for the narrow store of the packet before.
+        while uplink < s.parameter[HALF] and soonest >= 0:
+            free = s.free[first + uplink]
+            s.judged[uplink] = free
+            soonest = min(soonest, free)
+            uplink += 1
+        return max(int64(0), soonest - time)
     least = int64(END)
     for uplink in range(s.parameter[HALF]):
         length = int64(END)
@@ -40,6 +50,24 @@ def judge_lengths(s: Any, first: int, time: int, valid: int) -> int:
     return least
 
 
+def one_shorter(s: Any, switch: int, first: int, time: int, valid: int, limit: int) -> int:
+    """Of the uplinks whose queues are shorter than `limit` one at random, after `least_length` of
+    the same; of a single one without a draw."""
+    if not is_plain(s, valid):
+        return one_below(s, switch, limit)
+    latest = limit + time if limit < END else limit
+    count = int64(0)
+    for uplink in range(s.parameter[HALF]):
+        s.chosen[count] = uplink
+        count += s.judged[uplink] < latest
+    return one_chosen(s, switch, count)
+
+
+def is_plain(s: Any, valid: int) -> bool:
+    """Whether every uplink counts, with its backlog now for its length."""
+    return valid == s.parameter[FULL] and not s.parameter[NOTED]
+
+
 def one_below(s: Any, switch: int, limit: int) -> int:
     """Of the uplinks that are judged below `limit` one at random; of a single one without a
     draw."""
@@ -47,9 +75,17 @@ def one_below(s: Any, switch: int, limit: int) -> int:
     for uplink in range(s.parameter[HALF]):
         s.chosen[count] = uplink
         count += s.judged[uplink] < limit
-    if count == 1:
-        return s.chosen[0]
-    return s.chosen[below(s.stream, switch, count)]
+    return one_chosen(s, switch, count)
+
+
+def one_chosen(s: Any, switch: int, count: int) -> int:
+    """One of the first `count` of `chosen` at random; of a single one without a draw."""
+    # Whether there are several is hard to guess, so the draw is made and kept only if it counts:
+    # of one uplink it takes the one.
+    before = uint64(s.stream[switch])
+    after = before + uint64(GOLDEN)
+    s.stream[switch] = before if count == 1 else after
+    return s.chosen[int64((mixed(after) >> uint64(32)) * uint64(count) >> uint64(32))]
 
 
 def members(valid: int) -> int:
@@ -100,7 +136,10 @@ INLINED = (
     valid_count,
     valid_at,
     one_of,
-    judge_lengths,
+    least_length,
+    one_shorter,
+    is_plain,
     one_below,
+    one_chosen,
 )
 FUNCTIONS = (*INLINED, members, member)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from models.fabric.engine_choice import judge_lengths, one_below
+from models.fabric.engine_choice import least_length, one_shorter
 from models.fabric.engine_state import END
 from models.fabric.kernel import NOTHING, Kernel, Memory, Setting
 from models.fabric.schemes.base import Packet, Switch, SwitchScheme, in_unit
@@ -53,11 +53,11 @@ def pick(
 ) -> int:
     """The same for the fast engine: the shortest queue has the lowest level, whose upper end tells
     who else has it. `own` has the thresholds, and `END` behind them."""
-    least = judge_lengths(s, first, time, valid)
+    least = least_length(s, first, time, valid)
     level = 0
     while own[level] <= least:
         level += 1
-    return one_below(s, switch, own[level])
+    return one_shorter(s, switch, first, time, valid, own[level])
 
 
 def prepare(setting: Setting, streams: np.ndarray) -> Memory:

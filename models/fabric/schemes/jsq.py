@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.fabric.engine_choice import judge_lengths, one_below
+from models.fabric.engine_choice import least_length, one_shorter
 from models.fabric.kernel import Kernel
 from models.fabric.schemes.base import Packet, SwitchScheme
 
@@ -35,7 +35,8 @@ def pick(
     valid: int,
 ) -> int:
     """The same for the fast engine."""
-    return one_below(s, switch, judge_lengths(s, first, time, valid) + 1)
+    limit = least_length(s, first, time, valid) + 1
+    return one_shorter(s, switch, first, time, valid, limit)
 
 
 KERNEL = Kernel(pick)
