@@ -20,6 +20,7 @@ from synth.claim import claims_page
 from synth.claims_csig import csig_claims
 from synth.claims_ofan import ofan_claims
 from synth.claims_symphony import symphony_claims
+from synth.fabric_pages import figure_details, figure_summary, figure_verdicts
 from synth.ge import CLOCK_GATE_GE, FLOP_GE, GATES
 from synth.measured import Numbers, committed
 from synth.parts import TOTAL, cost_table, fits
@@ -226,6 +227,7 @@ PAGES: dict[str, tuple[Callable[[], str], ...]] = {
         pointer_sizes,
     ),
     "docs/ofan/power.md": (power_table,),
+    "docs/fabric/figures.md": (figure_summary, figure_verdicts, figure_details),
 }
 
 
