@@ -25,7 +25,6 @@ from models.fabric.engine_state import (
     GROW,
     HALF,
     HOSTS,
-    LARGE,
     LEVELS,
     LIMIT,
     LISTS,
@@ -159,21 +158,18 @@ def fetch_for_top(s: Any, top: int) -> None:
 def serve_window(s: Any) -> None:
     """One step."""
     p = s.parameter
-    base, large = s.value[STEP] * p[WINDOW], p[LARGE]
+    base = s.value[STEP] * p[WINDOW]
     for pod in range(p[PODS]):
         for place in range(p[EDGES_A_POD]):
             edge = pod * p[EDGES_A_POD] + place
-            if large:
-                fetch_for_edge(s, edge)
+            fetch_for_edge(s, edge)
             serve_hosts(s, edge, base)
             serve_edge(s, pod, place, base + p[WINDOW])
         for place in range(p[AGGS_A_POD]):
-            if large:
-                fetch_for_agg(s, pod * p[AGGS_A_POD] + place)
+            fetch_for_agg(s, pod * p[AGGS_A_POD] + place)
             serve_agg(s, pod, place, base + 2 * p[WINDOW])
     for top in range(p[TOPS]):
-        if large:
-            fetch_for_top(s, top)
+        fetch_for_top(s, top)
         serve_top(s, top, base + p[LEVELS] * p[WINDOW])
     s.value[STEP] += 1
 

@@ -22,8 +22,6 @@ MOST_IN_A_WINDOW = 64
 """Data packets and as many ACKs of one link that a window is cut to hold, so that they stay in
 cache."""
 UNBOUNDED = 2**62
-LARGE_HOSTS = 3000
-"""Hosts from which on words are fetched ahead."""
 MOST_CHOSEN = 256
 """Uplinks, or draws and remembered ones, among which a scheme chooses."""
 
@@ -289,7 +287,6 @@ def parameters(
         "SPACING_PART": spacing % rate.numerator,
         "SPACING_WHOLE": rate.numerator,
         "FAILING": int(setting.failures is not None),
-        "LARGE": int(n >= LARGE_HOSTS),
         "TRACED": int(trace),
         "NOTED": tree.levels - 1 if noted(config) else 0,
         "WATCHED": int(trace or noted(config)),

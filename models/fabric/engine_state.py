@@ -68,7 +68,6 @@ DATA_FIRST, ACK_FIRST, ALTERNATE = 2, 1, 0
     SPACING_PART,  # what is left, of
     SPACING_WHOLE,
     FAILING,
-    LARGE,  # more memory than the caches have: fetch ahead
     TRACED,
     NOTED,  # stages of uplinks whose lengths need departures
     WATCHED,  # either of these
@@ -80,7 +79,7 @@ DATA_FIRST, ACK_FIRST, ALTERNATE = 2, 1, 0
     LISTS,
     NEW,  # most data packets that hosts can send in one window
     PARAMETERS,
-) = range(49)
+) = range(48)
 """Places in `parameter`."""
 
 (
