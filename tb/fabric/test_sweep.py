@@ -17,11 +17,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 import netweave
-from models.common.errors import InputError
 from models.fabric import sweep_pool
 from models.fabric.sweep import Row, mean_and_sem, run_sweep, summary
 from models.fabric.sweep_file import read_sweep, sweep_of
-from models.fabric.sweep_journal import Journal
 from models.fabric.sweep_pool import run_job
 
 ROOT = Path(__file__).parents[2]
@@ -188,39 +186,6 @@ def test_a_kept_journal_saves_runs_of_the_same_sources(
     rows = run_sweep(sweep_of(base, {}, [0]), folder / "o.csv", workers=0, keep=True)
     assert len(ran) == 4
     assert rows[0].source == "other"
-
-
-def test_half_a_line_at_the_end_is_cut_off(folder: Path) -> None:
-    path = folder / "j"
-    with Journal(path) as journal:
-        journal.add("a", {"measures": {}, "source": ""})
-    whole = path.read_bytes()
-    path.write_bytes(whole + b'{"key": "b", "meas')
-    with Journal(path) as journal:
-        assert list(journal.results) == ["a"]
-        journal.add("c", {"measures": {}, "source": ""})
-    with Journal(path) as journal:
-        assert list(journal.results) == ["a", "c"]
-
-
-def test_a_broken_journal_is_named_with_its_line(folder: Path) -> None:
-    path = folder / "j"
-    for text, line in (
-        ("hello\n", 1),
-        ('{"netweave": "journal of a sweep", "version": 1}\n{}\n', 2),
-    ):
-        path.write_text(text)
-        with pytest.raises(InputError, match=f"j:{line}: this is no line of a sweep's journal"):
-            Journal(path).__enter__()
-        assert path.read_text() == text
-
-
-def test_two_sweeps_do_not_share_a_journal(folder: Path) -> None:
-    with (
-        Journal(folder / "j") as journal,
-        pytest.raises(InputError, match="another sweep is writing to it"),
-    ):
-        Journal(journal.path).__enter__()
 
 
 def test_a_disk_that_fills_keeps_what_it_has(folder: Path) -> None:
