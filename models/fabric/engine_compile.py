@@ -1,7 +1,8 @@
 """One compiled engine for each scheme, made of the functions of several files and kept on disk.
 
 Numba's cache looks at the file of a function alone. The engine is made of many, so it is kept in a
-folder named after the text of all of them: whoever changes one of these files gets a new engine.
+folder named after the code of all of them: whoever changes one of these files gets a new engine.
+It is the code as it was imported: a file that changes under a running process changes nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
@@ -56,7 +57,7 @@ def engine_for(first: Kernel, second: Kernel | None, wide: bool) -> Callable[[in
         "PUBLISHED": any(kernel.published for kernel in kernels),
     }
     picks = [f"{kernel.pick.__module__}.{kernel.pick.__qualname__}" for kernel in kernels]
-    folder = folder_of(files_of(kernels), picks, sorted(constants.items()))
+    folder = folder_of(modules_of(kernels), picks, sorted(constants.items()))
     shared: dict[str, Any] = {}
     for part in PARTS:
         shared.update(vars(part))
@@ -120,24 +121,46 @@ def _compiled(
     return numba.njit(error_model="numpy", nogil=True, forceinline=inlined)(clone)
 
 
-def files_of(kernels: Iterable[Kernel]) -> list[Path]:
-    """Every file that goes into an engine."""
+def modules_of(kernels: Iterable[Kernel]) -> list[ModuleType]:
+    """Every module that goes into an engine."""
     names = {module.__name__ for module in (engine_state, mix, *PARTS)} | {__name__}
     for kernel in kernels:
         functions = [kernel.pick, *kernel.helpers]
         functions += filter(None, [getattr(kernel, name) for name in AT_SWITCHES + AT_HOSTS])
         names |= {function.__module__ for function in functions}
-    return [Path(str(sys.modules[name].__file__)) for name in sorted(names)]
+    return [sys.modules[name] for name in sorted(names)]
 
 
-def folder_of(files: Iterable[Path], *what: object) -> Path:
-    """Where an engine of these files is kept; `what` tells it from others of the same files."""
+def folder_of(modules: Iterable[ModuleType], *what: object) -> Path:
+    """Where an engine of these modules is kept; `what` tells it from others of the same modules."""
     digest = hashlib.sha256()
-    for file in files:
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    for module in modules:
+        for name, value in sorted(vars(module).items()):
+            if name.startswith("__"):
+                continue
+            if isinstance(value, FunctionType):
+                value = _code(value.__code__)
+            elif isinstance(value, type):
+                value = getattr(value, "_fields", None)
+            elif not _is_plain(value):
+                continue
+            digest.update(repr((name, value)).encode())
     digest.update(repr(what).encode())
     root = numba.config.CACHE_DIR or jit.KEPT  # type: ignore[attr-defined]
     return Path(root) / "fabric" / digest.hexdigest()[:SHOWN]
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is numbers and text alone."""
+    if isinstance(value, tuple):
+        return all(_is_plain(one) for one in value)
+    return isinstance(value, int | float | str)
+
+
+def _code(code: CodeType) -> tuple[object, ...]:
+    """What a function does, without where it stands."""
+    constants = [_code(one) if isinstance(one, CodeType) else one for one in code.co_consts]
+    return code.co_code, constants, code.co_names, code.co_varnames
 
 
 def _kept(function: Callable[..., Any], folder: Path) -> Any:

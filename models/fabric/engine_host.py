@@ -70,7 +70,8 @@ def receive(s: Any, host: int, end: int) -> int:
     limit = end << shift
     item, owed = s.parameter[EDGE_LINKS] + host, s.parameter[OWED] + host
     place, owed_place = s.head[item], s.tail[owed]
-    packets = data = done = echoes = last_data = int64(0)
+    packets = data = done = echoes = int64(0)
+    last_data = int64(-1)
     word = s.word[place]
     while word < limit:
         payload = payload_of(s, word, s.more, place)
@@ -80,7 +81,7 @@ def receive(s: Any, host: int, end: int) -> int:
         packets += 1
         data += is_data
         done += is_done
-        last_data = max(last_data, (word >> shift) * is_data)
+        last_data = max(last_data, (word >> shift) * is_data + is_data - 1)
         s.word[owed_place] = word
         if WIDE:
             s.more[owed_place] = payload
@@ -97,7 +98,7 @@ def receive(s: Any, host: int, end: int) -> int:
         if ECHOED:
             s.gathered[echoes] = word
             s.gathered_more[echoes] = payload
-            echoes += is_done
+            echoes += is_done & acks
         place += 1
         if place & LAST == LAST:
             place = next_chunk(s, place)

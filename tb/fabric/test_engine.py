@@ -49,7 +49,7 @@ def configs(draw, scheme):
         ack_bytes=draw(st.sampled_from((64, 200))),
         gap_bytes=draw(st.sampled_from((20, 0))),
         acks=draw(st.sampled_from((True, True, False))),
-        buffer_bytes=draw(st.sampled_from((None, None, 30_000, 9000))),
+        buffer_bytes=draw(st.sampled_from((None, None, 30_000, 9000, 50))),
         rate=draw(st.sampled_from((1.0, 1.0, 0.9, 1 / 3, 0.123457))),
         jitter_ns=draw(st.sampled_from((None, 0, 3.3, 2000))),
         ties=draw(st.sampled_from(TIES)),
@@ -93,7 +93,20 @@ def agree(config, flows):
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_agrees_with_the_reference(scheme, data):
-    if engine.kernel_of(scheme) is None:
-        pytest.skip("has no kernel yet")
     config = data.draw(configs(scheme))
     agree(config, data.draw(traffic(config)))
+
+
+@pytest.mark.parametrize("acks", [True, False])
+def test_agrees_beyond_the_warm_up_of_reps(acks):
+    config = FabricConfig(radix=4, levels=2, scheme="reps", acks=acks)
+    hosts = np.arange(8, dtype=np.int32)
+    flows = Flows(
+        8,
+        hosts,
+        (hosts + 3) % 8,
+        np.full(8, 150),
+        np.zeros(8, np.int64),
+        np.full(8, -1, np.int32),
+    )
+    agree(config, flows)
