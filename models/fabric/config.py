@@ -117,13 +117,16 @@ class FabricConfig:
         choice("mix", self.mix, MIXES)
         if (self.mix == "none") != (self.mix_scheme is None):
             raise ValueError(f"mix_scheme must be given with a mix alone, not {self.mix_scheme!r}")
-        for name in filter(None, (self.scheme, self.mix_scheme)):
-            known, width = parse_scheme(name)
+        for field_name in ("scheme", "mix_scheme"):
+            name = getattr(self, field_name)
+            if name is None and field_name == "mix_scheme":
+                continue
+            known, width = parse_scheme(name, field_name)
             if self.mix != "none" and SCHEMES[known][1] == "host":
                 raise ValueError(f"mix must be of schemes that decide at switches, not {name!r}")
             if width is not None and width > self.half:
                 raise ValueError(
-                    f"scheme must have pipes of at most k/2 ({self.half}) lanes, not {name!r}"
+                    f"{field_name} must have pipes of at most k/2 ({self.half}) lanes, not {name!r}"
                 )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,10 @@ from models.fabric.connections import Connections
 
 MAX_PACKETS = 2**40
 """Most data packets of all flows together."""
+
+MAX_TIME = 2**54
+"""Starts are below this, and so is the time of all packets one after another, byte times: the
+engines count times in 55 bits."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +44,11 @@ class Flows:
 
 def flows_of(config: FabricConfig, connections: Connections) -> Flows:
     """Turn a connection matrix into flows: sizes into whole packets, picoseconds into byte times
-    (rounded up). Of several flows that fire one trigger, the first in the matrix counts.
+    (rounded up).
 
-    Raises `ValueError` if the matrix has more hosts than the tree, or too many packets.
+    Raises `ValueError` naming field and value if the matrix has more hosts than the tree, no flow,
+    a start or sizes beyond the range of the engines, or several flows that fire one trigger: which
+    of them does so first is known only while they run.
     """
     from models.fabric.network import tree_of
 
@@ -50,15 +57,25 @@ def flows_of(config: FabricConfig, connections: Connections) -> Flows:
         raise ValueError(
             f"nodes must be at most the {hosts} hosts of the tree, not {connections.nodes}"
         )
+    if not connections.flows:
+        raise ValueError("Connections must be at least one flow, not 0")
     firing: dict[int, int] = {}
     for number, flow in enumerate(connections.flows):
         if flow.fires is not None:
-            firing.setdefault(flow.fires, number)
+            if flow.fires in firing:
+                raise ValueError(
+                    f"send_done_trigger must be of one flow, not {flow.fires} of flows "
+                    f"{firing[flow.fires] + 1} and {number + 1}"
+                )
+            firing[flow.fires] = number
     packets = [-(-flow.size // config.payload_bytes) for flow in connections.flows]
-    if sum(packets) > MAX_PACKETS:
-        raise ValueError(f"packets must be at most {MAX_PACKETS} in all flows, not {sum(packets)}")
+    most = min(MAX_PACKETS, MAX_TIME // math.ceil(config.data_time / config.exact_rate))
+    if sum(packets) > most:
+        raise ValueError(f"size must make at most {most} packets of all flows, not {sum(packets)}")
     ps = config.byte_ps
     start = [-(-(flow.start or 0) * ps.denominator // ps.numerator) for flow in connections.flows]
+    if max(start) >= MAX_TIME:
+        raise ValueError(f"start must be below 2**54 byte times, not {max(start)}")
     after = [-1 if flow.trigger is None else firing[flow.trigger] for flow in connections.flows]
     return Flows(
         hosts,

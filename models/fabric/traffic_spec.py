@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from models.common.check import choice, integer, parse_real, real
+from models.common.errors import InputError
 from models.fabric import traffic as make
 from models.fabric.config import FabricConfig
 from models.fabric.connections import read_connections
@@ -28,15 +29,27 @@ _UNITS = {
     "MiB": 1 << 20,
     "GiB": 1 << 30,
 }
+_ONLY_OF = {
+    "order": ("all-to-all",),
+    "stride": ("ring",),
+    "steps": ("ring",),
+    "skew": ("moe", "moe-eplb"),
+    "scale": ("moe", "moe-eplb"),
+}
+"""Fields that some traffic alone takes; elsewhere they must have their defaults."""
 _FLOW_BYTES = 64
 """About what a flow takes while the arrays of `Flows` are made."""
 
 
-def parse_size(name: str, value: int | str) -> int:
+def parse_size(name: str, value: object) -> int:
     """Return bytes of a size such as 4096, "1MiB" or "0.5 MB": powers of 2 with an i, else of 10.
 
-    Raises `ValueError` naming the parameter unless it is 1 byte to 2**50, in whole bytes.
+    Raises `TypeError` naming the parameter if it is neither number nor text, and `ValueError`
+    unless it is 1 byte to 2**50, in whole bytes.
     """
+    message = f"{name} must be a size from 1 to 2**50 bytes, as 1MiB, not {value!r}"
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError(message)
     number: float | None
     if isinstance(value, str):
         text = value.strip()
@@ -44,9 +57,9 @@ def parse_size(name: str, value: int | str) -> int:
         number, unit = parse_real(digits), _UNITS.get(text[len(digits) :].strip())
         number = None if number is None or unit is None else number * unit
     else:
-        number = None if isinstance(value, bool) else value
+        number = value
     if number is None or not 1 <= number <= 2**50 or number != int(number):
-        raise ValueError(f"{name} must be a size from 1 to 2**50 bytes, as 1MiB, not {value!r}")
+        raise ValueError(message)
     return int(number)
 
 
@@ -77,7 +90,7 @@ class Workload:
         if not isinstance(self.traffic, str):
             raise TypeError(f"traffic must be a name, not {self.traffic!r}")
         if self.traffic not in TRAFFICS and not self.is_matrix:
-            near = difflib.get_close_matches(self.traffic, TRAFFICS, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(self.traffic.casefold(), TRAFFICS, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise ValueError(
                 f"traffic must be one of {', '.join(TRAFFICS)} or a file FILE.cm, "
@@ -88,6 +101,12 @@ class Workload:
                 integer(name, getattr(self, name), 1, 2**40)
         if self.size is not None:
             parse_size("size", self.size)
+        choice("order", self.order, make.ORDERS)
+        integer("stride", self.stride, 1, 2**20)
+        integer("steps", self.steps, 1, 10_000)
+        if self.skew is not None:
+            real("skew", self.skew, 1, 1e6)
+        real("scale", self.scale, 1e-9, 1e6)
         given = [name for name in ("packets", "size", "host_packets") if getattr(self, name)]
         if len(given) > 1:
             raise ValueError(f"{given[1]} must not be given beside {given[0]}")
@@ -97,14 +116,14 @@ class Workload:
             raise ValueError(
                 f"{given[0]} must not be given for {self.traffic!r}: sizes are its own"
             )
+        for name, of in _ONLY_OF.items():
+            value = getattr(self, name)
+            if value != getattr(Workload, name) and self.traffic not in of:
+                raise ValueError(
+                    f"{name} must be of {' or '.join(of)}, not {value!r} for {self.traffic!r}"
+                )
         if not given and self.traffic == "all-to-all":
             raise ValueError("packets, size or host_packets must be given for all-to-all")
-        choice("order", self.order, make.ORDERS)
-        integer("stride", self.stride, 1, 2**20)
-        integer("steps", self.steps, 1, 10_000)
-        if self.skew is not None:
-            real("skew", self.skew, 1, 1e6)
-        real("scale", self.scale, 1e-9, 1e6)
 
     @property
     def is_matrix(self) -> bool:
@@ -135,7 +154,10 @@ class Workload:
         seed = config.seed
         if self.is_matrix:
             matrix = read_connections(self.traffic, max_nodes=tree_of(config).hosts)
-            return flows_of(config, matrix)
+            try:
+                return flows_of(config, matrix)
+            except ValueError as error:
+                raise InputError(self.traffic, None, None, None, str(error)) from None
         if self.traffic.startswith("moe"):
             eplb = self.traffic == "moe-eplb"
             return moe(config, seed, eplb=eplb, skew=self.skew, scale=self.scale)

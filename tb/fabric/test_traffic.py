@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import netweave
 from models.fabric.config import FabricConfig
 from models.fabric.network import tree_of
 from models.fabric.traffic import all_to_all, permutation, ring
@@ -160,8 +161,16 @@ BAD: list[tuple[Any, str]] = [
     (lambda: Workload(traffic="permutatoin"), "not 'permutatoin'; did you mean permutation?"),
     (lambda: Workload(packets=1, size=3), "size must not be given beside packets"),
     (lambda: Workload(host_packets=1), "host_packets must be of all-to-all, not 'permutation'"),
+    (lambda: Workload(stride=1), "stride must be of ring, not 1 for 'permutation'"),
+    (lambda: Workload(scale=0.5), "scale must be of moe or moe-eplb, not 0.5 for 'permutation'"),
     (lambda: Workload(traffic="all-to-all"), "packets, size or host_packets must be given"),
     (lambda: Workload(traffic="moe", packets=1), "packets must not be given for 'moe'"),
+    (lambda: Workload(size=()), "size must be a size from 1 to"),  # type: ignore[arg-type]
+    (lambda: FabricConfig(scheme=[]), "scheme must be a name, not []"),  # type: ignore[arg-type]
+    (lambda: FabricConfig(scheme={}), "scheme must be a name, not {}"),  # type: ignore[arg-type]
+    (lambda: FabricConfig(scheme=None), "scheme must be a name, not None"),  # type: ignore[arg-type]
+    (lambda: FabricConfig(scheme=""), "scheme must be one of simple-rr"),
+    (lambda: FabricConfig(mix="edges", mix_scheme=""), "mix_scheme must be one of simple-rr"),
     (lambda: Workload(traffic=7), "traffic must be a name, not 7"),  # type: ignore[arg-type]
 ]
 
@@ -181,9 +190,9 @@ def test_sizes(text: str | int, size: int) -> None:
     assert parse_size("size", text) == size
 
 
-@pytest.mark.parametrize("text", ["", "MiB", "1Mi", "0", "1.5", "x", "1e30", True, -1])
-def test_bad_sizes(text: str | int) -> None:
-    with pytest.raises(ValueError, match="size must be a size from 1 to"):
+@pytest.mark.parametrize("text", ["", "MiB", "1Mi", "0", "1.5", "x", "1e30", True, -1, [1], {}])
+def test_bad_sizes(text: object) -> None:
+    with pytest.raises((ValueError, TypeError), match="size must be a size from 1 to"):
         parse_size("size", text)
 
 
@@ -200,3 +209,55 @@ def test_a_matrix_is_read_for_the_tree(tmp_path: Path) -> None:
     file.write_text("Nodes 9\nConnections 1\n0->8 start 0 size 9000\n")
     with pytest.raises(ValueError, match="m.cm:1: Nodes: must be at most the 8 hosts of the tree"):
         Workload(traffic=str(file)).flows(SMALL)
+
+
+TWO_FIRE = """\
+Nodes 8
+Connections 3
+Triggers 1
+0->1 start 0 size 1 send_done_trigger 7
+1->2 start 0 size 1 send_done_trigger 7
+2->3 trigger 7 size 1
+trigger id 7 oneshot
+"""
+BAD_MATRICES = {
+    "empty": ("Nodes 8\nConnections 0\n", "Connections must be at least one flow, not 0"),
+    "late": (
+        f"Nodes 8\nConnections 1\n0->7 start {10 * 2**54} size 1\n",
+        f"start must be below 2**54 byte times, not {2**54}",
+    ),
+    "large": (
+        f"Nodes 8\nConnections 1\n0->7 start 0 size {2**62}\n",
+        f"size must make at most {2**40} packets of all flows, not {2**50}",
+    ),
+    "two fire": (TWO_FIRE, "send_done_trigger must be of one flow, not 7 of flows 1 and 2"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_MATRICES)
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_both_engines_refuse_the_same_matrices(
+    tmp_path: Path, bad: str, engine: str, capfd: Any
+) -> None:
+    text, message = BAD_MATRICES[bad]
+    file = tmp_path / "m.cm"
+    file.write_text(text)
+    words = ["fabric", "run", "--k", "4", "--traffic", str(file), "--engine", engine]
+    assert netweave.main(words) == 2
+    err = capfd.readouterr().err
+    assert f"m.cm: {message}" in err
+    assert err.count("\n") == 1
+
+
+def test_the_latest_start_is_taken(tmp_path: Path) -> None:
+    file = tmp_path / "m.cm"
+    file.write_text(f"Nodes 8\nConnections 1\n0->7 start {10 * (2**54 - 1)} size 9000\n")
+    assert Workload(traffic=str(file)).flows(SMALL).start.tolist() == [2**54 - 1]
+
+
+def test_large_packets_keep_to_the_range_of_times(tmp_path: Path) -> None:
+    """A packet of 1 MiB takes more than 2**20 byte times, so fewer than 2**34 of them fit."""
+    file = tmp_path / "m.cm"
+    file.write_text(f"Nodes 8\nConnections 1\n0->7 start 0 size {2**54}\n")
+    with pytest.raises(ValueError, match=r"m\.cm: size must make at most 17178\d{6} packets"):
+        Workload(traffic=str(file)).flows(FabricConfig(radix=4, levels=2, payload_bytes=2**20))

@@ -26,17 +26,20 @@ SCHEMES: dict[str, tuple[str, str]] = {
 """Table 1 in its order. `pofan` is written with its pipe width W: pofan1, pofan4, …"""
 
 
-def parse_scheme(name: str) -> tuple[str, int | None]:
+def parse_scheme(name: object, field: str = "scheme") -> tuple[str, int | None]:
     """Split a scheme as users write it into (name in `SCHEMES`, W of pofan or None).
 
-    Raises `ValueError` that lists the schemes and suggests the nearest.
+    Raises `TypeError` if it is no string, else `ValueError` that lists the schemes and suggests the
+    nearest; both name `field` and the value.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"{field} must be a name, not {name!r}")
     match = re.fullmatch(r"pofan([1-9][0-9]?)", name)
     if match:
         return "pofan", int(match[1])
     if name in SCHEMES and name != "pofan":
         return name, None
     names = [known if known != "pofan" else "pofanW" for known in SCHEMES]
-    near = difflib.get_close_matches(name, [*names, "pofan4"], n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.casefold(), [*names, "pofan4"], n=1, cutoff=0.5)
     hint = f"; did you mean {near[0].replace('pofanW', 'pofan4')}?" if near else ""
-    raise ValueError(f"scheme must be one of {', '.join(names)}, not {name!r}{hint}")
+    raise ValueError(f"{field} must be one of {', '.join(names)}, not {name!r}{hint}")
