@@ -93,7 +93,7 @@ def run(
     from models.common.files import replacing
     from models.common.parquet import is_parquet, need_pyarrow
     from models.fabric.run import case_of, measures, parse_set, run_case, stage_names
-    from models.fabric.run_files import write_flows, write_trace
+    from models.fabric.run_files import check_names, write_flows, write_trace
     from models.fabric.run_memory import flows_that_fit
     from models.fabric.run_picture import matplotlib_figure, save_queues
 
@@ -129,10 +129,10 @@ def run(
         seed=seed,
         engine=engine,
     )
-    settings |= dict(map(parse_set, sets or ()))
     if switches == "rtl":
         settings["engine"] = "reference"  # it asks its switches one after another
-    case = case_of(settings)
+    case = case_of(settings, *map(parse_set, sets or ()))
+    check_names(trace, flows, svg)
     made = flows_that_fit(case, trace=trace is not None)
     hook = rtl_hook(case.config) if switches == "rtl" else None
     inputs = [case.workload.traffic] if case.workload.is_matrix else []

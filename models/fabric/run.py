@@ -67,36 +67,54 @@ def full_name(name: str) -> str:
     name = ALIASES.get(name, name)
     if name in known:
         return name
-    near = difflib.get_close_matches(name, [*known, *ALIASES], n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.casefold(), [*known, *ALIASES], n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise ValueError(f"setting must be one of a case, not {name!r}{hint}")
 
 
-def parse_set(text: str) -> tuple[str, Any]:
-    """Split NAME=VALUE into a setting and its value, which is read as in TOML or is plain text."""
+def join_settings(*tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all settings under their full names; raises `ValueError` for one that is given twice,
+    be it under a short name and its full one."""
+    joined: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    for table in tables:
+        for given, value in table.items():
+            name = full_name(given)
+            if name in joined:
+                both = f"{given}: given twice"
+                if names[name] != given:
+                    both = f"{given} and {names[name]} must not both be given: they are one setting"
+                raise ValueError(both)
+            joined[name], names[name] = value, given
+    return joined
+
+
+def parse_set(text: str) -> dict[str, Any]:
+    """Return the setting of NAME=VALUE; the value is read as in TOML, or is plain text."""
     name, equals, value = text.partition("=")
     if not equals:
         raise ValueError(f"set must be NAME=VALUE, not {text!r}")
+    name = name.strip()
+    full_name(name)
     try:
-        return full_name(name.strip()), tomllib.loads(f"value = {value}")["value"]
+        return {name: tomllib.loads(f"value = {value}")["value"]}
     except tomllib.TOMLDecodeError:
-        return full_name(name.strip()), value.strip()
+        return {name: value.strip()}
 
 
-def case_of(settings: Mapping[str, Any]) -> Case:
-    """Make a case of settings by name; those that are not given have their defaults.
+def case_of(*settings: Mapping[str, Any]) -> Case:
+    """Make a case of tables of settings by name; what is in none of them has its default.
 
     Names are the fields of `FabricConfig` and `Workload`, `engine`, and `options.` with a field of
-    `SchemeOptions`; `k`, `load` and `failures` stand for radix, rate and link_failure. Raises
-    `ValueError` or `TypeError` naming what is wrong.
+    `SchemeOptions`; `k`, `load` and `failures` stand for radix, rate and link_failure. Each may be
+    given once, under one of its names. Raises `ValueError` or `TypeError` naming what is wrong.
     """
     config: dict[str, Any] = {}
     workload: dict[str, Any] = {}
     options: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     of_workload = {item.name for item in fields(Workload)}
-    for given, value in settings.items():
-        name = full_name(given)
+    for name, value in join_settings(*settings).items():
         plain = tuple(value) if isinstance(value, list) else value
         if name.startswith("options."):
             options[name.removeprefix("options.")] = plain
@@ -168,7 +186,7 @@ def measures(run: Run) -> dict[str, Any]:
 
     Times are in µs, shares in %, queues in bytes of link time and in packets (that over the time of
     a data packet); a queue's stage stands behind the name, as `largest_packets.A-E`. A completion
-    time that lost packets prevent is None.
+    time that lost packets prevent is None, and so are shares of the time if no data arrived.
     """
     config, result = run.case.config, run.result
     data = config.data_time
@@ -203,15 +221,15 @@ def measures(run: Run) -> dict[str, Any]:
     found["mean_packets"] = float(mean[1:].mean() / data)
     overload = result.overload()
     busy = result.data * data + (result.packets - result.data) * config.ack_time
-    span = max(1, result.end - result.first)
+    span = result.end - result.first  # 0 if no data arrived
     for at, stage in enumerate(stage_names(run.case)):
         if at:
             found[f"largest_bytes.{stage}"] = int(largest[at])
             found[f"largest_packets.{stage}"] = float(largest[at] / data)
             found[f"mean_packets.{stage}"] = float(mean[at] / data)
         found[f"overload_percent.{stage}"] = float(overload[at] * 100)
-        found[f"busy_percent.{stage}"] = float(busy[at].mean() / span * 100)
-        found[f"busiest_percent.{stage}"] = float(busy[at].max() / span * 100)
+        for measure, times in (("busy", busy[at].mean()), ("busiest", busy[at].max())):
+            found[f"{measure}_percent.{stage}"] = float(times / span * 100) if span else None
         found[f"lost.{stage}"] = int(result.lost[at].sum())
     return found
 

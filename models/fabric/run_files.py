@@ -15,6 +15,21 @@ _ROWS = 1 << 16
 """Rows of CSV that are put into text in one go."""
 
 
+def check_names(trace: Path | None, flows: Path | None, svg: Path | None) -> None:
+    """Check the names of a run's files, None for one that is not written; raises `ValueError` for a
+    suffix that says nothing of these kinds, or one file for two things."""
+    tables, pictures = (".csv", ".parquet"), (".svg",)
+    for name, file, suffixes in (
+        ("trace", trace, tables),
+        ("flows", flows, tables),
+        ("svg", svg, pictures),
+    ):
+        if file is not None and file.suffix.lower() not in suffixes:
+            raise ValueError(f"{name} must end in {' or '.join(suffixes)}, not {str(file)!r}")
+    if trace and flows and trace.resolve() == flows.resolve():
+        raise ValueError(f"trace and flows must be two files, not {str(trace)!r} for both")
+
+
 def write_flows(path: Path, run: Run, parquet: bool | None = None) -> None:
     """Write flow, source, destination, packets, begin_ns and finish_ns (empty or null if a packet
     of it was lost) of each flow, as Parquet or CSV by the name of the file."""

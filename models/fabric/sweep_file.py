@@ -30,7 +30,7 @@ from typing import Any
 from models.common.check import integer
 from models.common.errors import InputError
 from models.common.files import check_text, read_bytes
-from models.fabric.run import ALIASES, Case, case_of, full_name
+from models.fabric.run import ALIASES, Case, case_of, full_name, join_settings
 
 MAX_JOBS = 1_000_000
 _TABLES = ("seeds", "base", "cross")
@@ -85,12 +85,14 @@ class Sweep:
 def sweep_of(
     base: Mapping[str, Any], cross: Mapping[str, Sequence[Any]], seeds: Sequence[int]
 ) -> Sweep:
-    """Cross the lists over the base; the last list changes fastest."""
+    """Cross the lists over the base; the last list changes fastest. An item takes the place of the
+    base's value of that name; raises `ValueError` if two lists set one thing."""
     cases, labels = [], []
     for chosen in itertools.product(*cross.values()):
         settings, label = dict(base), {}
         for name, value in zip(cross, chosen, strict=True):
             changes = value if isinstance(value, Mapping) else {name: value}
+            join_settings(label, changes)
             settings |= changes
             label |= changes
         cases.append(case_of(settings))
@@ -179,10 +181,9 @@ class _Reader:
                 try:
                     known = full_name(name)
                 except ValueError as error:
-                    reason = "unknown setting"
                     hint = str(error).partition("; ")[2]
-                    reason += f"; {hint}" if hint else ""
-                    raise self.error(name, value, reason) from None
+                    reason = f"unknown setting; {hint}" if hint else "unknown setting"
+                    raise self.error(name, None, reason) from None
                 if known == "seed":
                     raise self.error(name, value, "seeds stand at the top of the file")
 

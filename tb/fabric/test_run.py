@@ -38,10 +38,10 @@ def test_settings_make_a_case_and_back() -> None:
 
 
 def test_values_of_set_are_read_as_toml() -> None:
-    assert parse_set("options.quanta_percent=[5, 10]") == ("options.quanta_percent", [5, 10])
-    assert parse_set("k = 8") == ("radix", 8)
-    assert parse_set("acks=false") == ("acks", False)
-    assert parse_set("ties=shuffled") == ("ties", "shuffled")
+    assert parse_set("options.quanta_percent=[5, 10]") == {"options.quanta_percent": [5, 10]}
+    assert parse_set("k = 8") == {"k": 8}
+    assert parse_set("acks=false") == {"acks": False}
+    assert parse_set("ties=shuffled") == {"ties": "shuffled"}
 
 
 def test_measures_fit_together() -> None:
@@ -78,6 +78,18 @@ def test_lost_packets_leave_no_completion_time() -> None:
     assert found["lost"]
     assert found["completion_us"] is None
     assert found["increase_percent"] is None
+
+
+def test_without_any_arrival_nothing_is_a_share_of_the_time(capfd: Any) -> None:
+    """84 bytes hold an ACK and no data: every packet is lost before the first switch's links."""
+    settings = SMALL | {"packets": 3, "buffer_bytes": 84}
+    found = measures(run_case(case_of(settings)))
+    assert found["lost"] == found["packets"] == 48
+    shares = [found[f"{name}_percent.{s}"] for name in ("busy", "busiest") for s in ("H-E", "E-A")]
+    assert shares == [None] * 4
+    assert run(*options(packets=3, buffer_bytes=84)) == 0
+    row = next(line for line in capfd.readouterr().out.splitlines() if "H→E" in line)
+    assert [cell.strip() for cell in row.split("│")[2:4]] == ["-", "-"]
 
 
 def test_failures_report_the_rate() -> None:
@@ -150,6 +162,19 @@ BAD: list[tuple[list[str], str]] = [
     (["--set", "options.queue_unit=bits"], "queue_unit must be one of bytes, packets, not 'bits'"),
     (["--traffic", "no.cm"], "no.cm: no such file or directory"),
     (["--engine", "slow"], "slow"),
+    (["--k", "4", "--set", "radix=6"], "radix and k must not both be given: they are one setting"),
+    (["--set", "k=4", "--set", "radix=6"], "radix and k must not both be given"),
+    (["--levels", "3", "--set", "levels=2"], "levels: given twice"),
+    (["--scheme", "OFAN"], "not 'OFAN'; did you mean ofan?"),
+    (["--traffic", "RING"], "not 'RING'; did you mean ring?"),
+    (["--set", "options.MEMORY=1"], "did you mean options.memory?"),
+    (["--svg", "q.png"], "svg must end in .svg, not 'q.png'"),
+    (["--trace", "a.xyz"], "trace must end in .csv or .parquet, not 'a.xyz'"),
+    (["--flows", "a"], "flows must end in .csv or .parquet, not 'a'"),
+    (["--flows", "s.csv", "--trace", "./s.csv"], "must be two files, not 's.csv' for both"),
+    (["--order", "same"], "order must be of all-to-all, not 'same' for 'permutation'"),
+    (["--steps", "2"], "steps must be of ring, not 2 for 'permutation'"),
+    (["--skew", "2"], "skew must be of moe or moe-eplb, not 2.0 for 'permutation'"),
 ]
 
 

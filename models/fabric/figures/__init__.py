@@ -33,7 +33,7 @@ def figure(name: str):
     """
     known = name if name in MODULES else name.rstrip("abc")
     if known not in MODULES:
-        near = difflib.get_close_matches(name, MODULES, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name.casefold(), MODULES, n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise ValueError(f"figure must be one of {', '.join(MODULES)}, not {name!r}{hint}")
     return import_module(f"models.fabric.figures.{MODULES[known]}").FIGURES[known]
