@@ -186,11 +186,13 @@ def measures(run: Run) -> dict[str, Any]:
 
     Times are in µs, shares in %, queues in bytes of link time and in packets (that over the time of
     a data packet); a queue's stage stands behind the name, as `largest_packets.A-E`. A completion
-    time that lost packets prevent is None, and so are shares of the time if no data arrived.
+    time that lost packets prevent is None; so are, if no data arrived, the time when the last did
+    and shares of the time.
     """
     config, result = run.case.config, run.result
     data = config.data_time
     completion = result.completion
+    arrived = result.last_data > result.first
 
     def us(times: float) -> float:
         return result.microseconds(config, times)
@@ -200,7 +202,7 @@ def measures(run: Run) -> dict[str, Any]:
         "bound_us": run.bound.microseconds(config),
         "bound": run.bound.name,
         "increase_percent": None if completion is None else run.bound.increase_percent(completion),
-        "last_data_us": us(result.last_data - result.first),
+        "last_data_us": us(result.last_data - result.first) if arrived else None,
         "utilization_percent": utilization(run) * 100,
         "rho_max": float(run.rho_max),
         "rate": float(min(config.exact_rate, run.rho_max)),
@@ -221,7 +223,7 @@ def measures(run: Run) -> dict[str, Any]:
     found["mean_packets"] = float(mean[1:].mean() / data)
     overload = result.overload()
     busy = result.data * data + (result.packets - result.data) * config.ack_time
-    span = result.end - result.first  # 0 if no data arrived
+    span = result.end - result.first
     for at, stage in enumerate(stage_names(run.case)):
         if at:
             found[f"largest_bytes.{stage}"] = int(largest[at])
@@ -229,7 +231,7 @@ def measures(run: Run) -> dict[str, Any]:
             found[f"mean_packets.{stage}"] = float(mean[at] / data)
         found[f"overload_percent.{stage}"] = float(overload[at] * 100)
         for measure, times in (("busy", busy[at].mean()), ("busiest", busy[at].max())):
-            found[f"{measure}_percent.{stage}"] = float(times / span * 100) if span else None
+            found[f"{measure}_percent.{stage}"] = float(times / span * 100) if arrived else None
         found[f"lost.{stage}"] = int(result.lost[at].sum())
     return found
 

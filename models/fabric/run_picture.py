@@ -32,9 +32,14 @@ def headline(case: Case, found: Mapping[str, Any]) -> list[str]:
         f"{found['packets']:,} packets, {found['packet_hops']:,} packet-hops"
     ]
     if found["completion_us"] is None:
+        last = found["last_data_us"]
         lines.append(
-            f"not complete: {found['lost']:,} packets lost; the last data packet arrived at "
-            f"{found['last_data_us']:,.3f} µs"
+            f"not complete: {found['lost']:,} packets lost; "
+            + (
+                "no data arrived"
+                if last is None
+                else f"the last data packet arrived at {last:,.3f} µs"
+            )
         )
     else:
         lines.append(

@@ -87,8 +87,11 @@ def test_without_any_arrival_nothing_is_a_share_of_the_time(capfd: Any) -> None:
     assert found["lost"] == found["packets"] == 48
     shares = [found[f"{name}_percent.{s}"] for name in ("busy", "busiest") for s in ("H-E", "E-A")]
     assert shares == [None] * 4
+    assert found["last_data_us"] is None
     assert run(*options(packets=3, buffer_bytes=84)) == 0
-    row = next(line for line in capfd.readouterr().out.splitlines() if "H→E" in line)
+    out = capfd.readouterr().out
+    assert "48 packets lost; no data arrived" in out
+    row = next(line for line in out.splitlines() if "H→E" in line)
     assert [cell.strip() for cell in row.split("│")[2:4]] == ["-", "-"]
 
 
