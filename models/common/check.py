@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 
 
 def integer(name: str, value: object, low: int, high: int) -> int:
@@ -45,6 +47,13 @@ def choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     if value not in choices:
         raise ValueError(message)
     return value
+
+
+def hint(name: str, choices: Iterable[str]) -> str:
+    """Return `; did you mean CHOICE?` with the choice that is nearest to `name`, or an empty string
+    where none is near."""
+    near = difflib.get_close_matches(name, list(choices), n=1, cutoff=0.5)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def parse_integer(text: str) -> int | None:

@@ -28,11 +28,11 @@ import re
 import tomllib
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NoReturn
 
+from models.common.check import hint
 from models.common.errors import InputError
 from models.common.files import check_text, read_bytes
 from models.csig.config import MOST_SPEED_GBPS, CsigConfig
@@ -149,9 +149,8 @@ class _Table:
         """Refuse keys other than these, with the nearest one."""
         for key in self.values:
             if key not in keys:
-                near = get_close_matches(key, keys, 1, 0.5)
-                hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(keys)}"
-                reason = f"there is no such key{hint}"
+                near = hint(key, keys) or f"; there are {', '.join(keys)}"
+                reason = f"there is no such key{near}"
                 raise InputError(self.file, None, self.field(key), None, reason)
 
     def get(self, key: str, default: Any = None) -> Any:

@@ -108,9 +108,8 @@ class FabricConfig:
         choice("host_order", self.host_order, HOST_ORDERS)
         real("link_failure", self.link_failure, 0, 0.9)
         integer("seed", self.seed, 0, 2**64 - 1)
-        for name in ("acks",):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        if not isinstance(self.acks, bool):
+            raise TypeError(f"acks must be True or False, not {self.acks!r}")
         self._check_schemes()
 
     def _check_schemes(self) -> None:

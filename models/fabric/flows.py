@@ -9,6 +9,7 @@ import numpy as np
 
 from models.fabric.config import FabricConfig
 from models.fabric.connections import Connections
+from models.fabric.network import tree_of
 
 MAX_PACKETS = 2**40
 """Most data packets of all flows together."""
@@ -50,8 +51,6 @@ def flows_of(config: FabricConfig, connections: Connections) -> Flows:
     a start or sizes beyond the range of the engines, or several flows that fire one trigger: which
     of them does so first is known only while they run.
     """
-    from models.fabric.network import tree_of
-
     hosts = tree_of(config).hosts
     if connections.nodes > hosts:
         raise ValueError(

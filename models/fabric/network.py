@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.fabric.config import FabricConfig
-from models.fabric.streams import Kind, stream_starts
+from models.fabric.streams import Kind, draws, stream_start
 
 STAGES = {3: ("H→E", "E→A", "A→C", "C→A", "A→E", "E→H"), 2: ("H→E", "E→S", "S→E", "E→H")}
 
@@ -131,7 +131,7 @@ def draw_failures(config: FabricConfig) -> Failures:
     count = (tree.edges + tree.aggs) * tree.half
     limit = np.uint64(min(int(config.link_failure * 2**64), 2**64 - 1))
     for attempt in range(1000):
-        up = _draws(config.seed, attempt, count) >= limit
+        up = draws(stream_start(config.seed, Kind.FAILURE, attempt), count) >= limit
         edge_up = up[: tree.edges * tree.half].reshape(-1, tree.half)
         agg_up = up[tree.edges * tree.half :].reshape(-1, tree.half)
         failures = failures_of(tree, edge_up, agg_up)
@@ -160,11 +160,3 @@ def failures_of(tree: Tree, edge_up: np.ndarray, agg_up: np.ndarray) -> Failures
         other = pod[:, None] != pod[None, :]
         edge_valid = np.where(other, edge_valid & reach[pod[:, None], pod[None, :]], edge_valid)
     return Failures(edge_up, agg_up, edge_valid, agg_valid)
-
-
-def _draws(seed: int, attempt: int, count: int) -> np.ndarray:
-    """Draws 1 to count of stream (seed, FAILURE, attempt), uint64."""
-    from models.common.mix import GOLDEN, mix64
-
-    start = stream_starts(seed, Kind.FAILURE, attempt + 1)[attempt]
-    return mix64(start + np.uint64(GOLDEN) * np.arange(1, count + 1, dtype=np.uint64))

@@ -7,6 +7,7 @@ from fractions import Fraction
 from models.fabric.config import FabricConfig
 from models.fabric.flows import Flows
 from models.fabric.network import Failures
+from models.fabric.rho import rho_max
 
 STEPS = 10**6
 """ρ_max is rounded down to a multiple of 1 / STEPS, so that times stay short integers."""
@@ -17,7 +18,5 @@ def sending_rate(config: FabricConfig, flows: Flows, failures: Failures | None) 
     failures at most ρ_max."""
     if failures is None:
         return config.exact_rate
-    from models.fabric.rho import rho_max
-
     most = Fraction(int(rho_max(config, flows, failures) * STEPS), STEPS)
     return min(config.exact_rate, most)

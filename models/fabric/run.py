@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from models.common.check import choice
+from models.common.check import choice, hint
 from models.fabric.bounds import Bound, bound_of
 from models.fabric.config import FabricConfig
 from models.fabric.flows import Flows
@@ -67,9 +66,8 @@ def full_name(name: str) -> str:
     name = ALIASES.get(name, name)
     if name in known:
         return name
-    near = difflib.get_close_matches(name.casefold(), [*known, *ALIASES], n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise ValueError(f"setting must be one of a case, not {name!r}{hint}")
+    near = hint(name.casefold(), [*known, *ALIASES])
+    raise ValueError(f"setting must be one of a case, not {name!r}{near}")
 
 
 def join_settings(*tables: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,6 +56,12 @@ def stream_starts(seed: int, kind: Kind, count: int) -> np.ndarray:
     return mix64(np.uint64(state) + np.uint64(GOLDEN) * numbers)
 
 
+def draws(start: int, count: int) -> np.ndarray:
+    """Return draws 1 to count of the stream that begins at `start`, uint64 [count]."""
+    steps = np.uint64(GOLDEN) * np.arange(1, count + 1, dtype=np.uint64)
+    return mix64(np.uint64(start) + steps)
+
+
 class Stream:
     """One stream of draws."""
 

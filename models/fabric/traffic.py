@@ -6,16 +6,16 @@ time; one drawn array takes one stream. Every flow may start at 0, jitter comes 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
 
 from models.common.check import choice, integer
-from models.common.mix import GOLDEN, mix64
 from models.fabric.config import FabricConfig
 from models.fabric.flows import MAX_PACKETS, Flows
 from models.fabric.network import tree_of
-from models.fabric.streams import Kind, stream_start
+from models.fabric.streams import Kind, draws, stream_start
 
 ORDERS = ("rotated", "random", "same")
 SERVER = 8
@@ -138,11 +138,8 @@ def ring(
 def arrays(seed: int, count: int) -> Iterator[np.ndarray]:
     """Give draws 1 to count of streams (seed, TRAFFIC, 0), (seed, TRAFFIC, 1), …, uint64."""
     integer("seed", seed, 0, 2**64 - 1)
-    steps = np.uint64(GOLDEN) * np.arange(1, count + 1, dtype=np.uint64)
-    number = 0
-    while True:
-        yield mix64(np.uint64(stream_start(seed, Kind.TRAFFIC, number)) + steps)
-        number += 1
+    for number in itertools.count():
+        yield draws(stream_start(seed, Kind.TRAFFIC, number), count)
 
 
 def flows_between(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.common.check import choice, integer, parse_real, real
+from models.common.check import choice, hint, integer, parse_real, real
 from models.common.errors import InputError
 from models.fabric import traffic as make
 from models.fabric.config import FabricConfig
@@ -90,11 +89,10 @@ class Workload:
         if not isinstance(self.traffic, str):
             raise TypeError(f"traffic must be a name, not {self.traffic!r}")
         if self.traffic not in TRAFFICS and not self.is_matrix:
-            near = difflib.get_close_matches(self.traffic.casefold(), TRAFFICS, n=1, cutoff=0.5)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            near = hint(self.traffic.casefold(), TRAFFICS)
             raise ValueError(
                 f"traffic must be one of {', '.join(TRAFFICS)} or a file FILE.cm, "
-                f"not {self.traffic!r}{hint}"
+                f"not {self.traffic!r}{near}"
             )
         for name in ("packets", "host_packets"):
             if getattr(self, name) is not None:

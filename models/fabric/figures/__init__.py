@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
+
+from models.common.check import hint
 
 MODULES = {
     # figure: module in this package
@@ -33,7 +34,6 @@ def figure(name: str):
     """
     known = name if name in MODULES else name.rstrip("abc")
     if known not in MODULES:
-        near = difflib.get_close_matches(name.casefold(), MODULES, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise ValueError(f"figure must be one of {', '.join(MODULES)}, not {name!r}{hint}")
+        near = hint(name.casefold(), MODULES)
+        raise ValueError(f"figure must be one of {', '.join(MODULES)}, not {name!r}{near}")
     return import_module(f"models.fabric.figures.{MODULES[known]}").FIGURES[known]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import re
+
+from models.common.check import hint
 
 SCHEMES: dict[str, tuple[str, str]] = {
     # name: (module in this package, where it decides)
@@ -40,6 +41,5 @@ def parse_scheme(name: object, field: str = "scheme") -> tuple[str, int | None]:
     if name in SCHEMES and name != "pofan":
         return name, None
     names = [known if known != "pofan" else "pofanW" for known in SCHEMES]
-    near = difflib.get_close_matches(name.casefold(), [*names, "pofan4"], n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0].replace('pofanW', 'pofan4')}?" if near else ""
-    raise ValueError(f"{field} must be one of {', '.join(names)}, not {name!r}{hint}")
+    near = hint(name.casefold(), [*names, "pofan4"]).replace("pofanW", "pofan4")
+    raise ValueError(f"{field} must be one of {', '.join(names)}, not {name!r}{near}")
