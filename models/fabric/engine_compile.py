@@ -31,7 +31,7 @@ from models.fabric.kernel import Kernel
 from models.fabric.schemes.base import module_of
 
 PARTS = (engine_words, engine_queues, engine_choice, engine_switch, engine_host, engine_loop)
-AT_SWITCHES = ("pick", "retag", "passes")
+AT_SWITCHES = ("pick", "retag", "passes", "descend")
 AT_HOSTS = ("tag_data", "tag_ack", "acknowledged")
 SHOWN = 16
 """Hexadecimal digits of a folder's name."""
@@ -54,6 +54,7 @@ def engine_for(first: Kernel, second: Kernel | None, wide: bool) -> Callable[[in
         "TAGGED": any(kernel.tag_ack is not None for kernel in kernels),
         "RETAGGED": any(kernel.retag is not None for kernel in kernels),
         "HEARD": any(kernel.passes is not None for kernel in kernels),
+        "MEASURED": next((n for n, kernel in enumerate(kernels, 1) if kernel.descend), 0),
         "PUBLISHED": any(kernel.published for kernel in kernels),
     }
     picks = [f"{kernel.pick.__module__}.{kernel.pick.__qualname__}" for kernel in kernels]

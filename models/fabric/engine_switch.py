@@ -11,6 +11,7 @@ from typing import Any
 from models.fabric.engine_queues import put
 from models.fabric.engine_state import (
     EDGE_BITS,
+    EDGE_LINKS,
     FAILING,
     FULL,
     POD_BITS,
@@ -29,6 +30,9 @@ RETAGGED = False
 """Whether switches write on packets; set for each compiled engine."""
 HEARD = False
 """Whether edge switches listen to packets from above; set for each compiled engine."""
+MEASURED = 0
+"""Which scheme measures the links down between switches, 1 or 2, or 0; set for each compiled
+engine."""
 
 
 def pick_first(
@@ -61,9 +65,16 @@ def passes_first(s: Any, own: Any, own_bytes: Any, switch: int, payload: int) ->
     """Stands for the kernel of the scheme: see a packet from above at an edge switch."""
 
 
+def descend_first(s: Any, own: Any, link: int, payload: int, time: int) -> int:
+    """Stands for the kernel of the scheme: the payload with what the switch above `link` writes on
+    a packet that goes down there, to another switch."""
+    return payload
+
+
 pick_second = pick_first
 retag_second = retag_first
 passes_second = passes_first
+descend_second = descend_first
 """Stand for the kernels of the second scheme of a mix."""
 
 
@@ -161,7 +172,13 @@ def serve_down(s: Any, count: int, first: int, below: int, mask: int) -> int:
         word = s.ordered[i]
         payload = payload_of(s, word, s.ordered_more, i)
         link = first + (payload >> (below + 1) & mask)
-        area += put(s, link, word >> shift, payload)
+        time = word >> shift
+        if MEASURED and link < s.parameter[EDGE_LINKS]:
+            if MEASURED == 1:
+                payload = descend_first(s, s.own, link, payload, time)
+            else:
+                payload = descend_second(s, s.other, link, payload, time)
+        area += put(s, link, time, payload)
     return area
 
 

@@ -91,6 +91,7 @@ class Kernel:
     """Other functions of the file that the kernel calls."""
     retag: Callable[..., Any] | None = None
     passes: Callable[..., Any] | None = None
+    descend: Callable[..., Any] | None = None
     tag_data: Callable[..., Any] | None = None
     tag_ack: Callable[..., Any] | None = None
     acknowledged: Callable[..., Any] | None = None

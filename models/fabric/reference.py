@@ -23,7 +23,7 @@ from models.fabric.reference_host import Host
 from models.fabric.reference_links import build
 from models.fabric.reference_queue import Queue
 from models.fabric.result import TRACE, Result
-from models.fabric.schemes.base import Packet, Switch, SwitchScheme, Top, module_of
+from models.fabric.schemes.base import LinkScheme, Packet, Switch, SwitchScheme, Top, module_of
 from models.fabric.streams import Kind, Stream
 
 PROGRESS_STEP = 1000
@@ -82,6 +82,13 @@ class Engine:
         for switch in (*self.fabric.edges, *self.fabric.aggs):
             own = hook(switch) if hook else None
             self.schemes.append(own or module_of(switch.scheme).AtSwitch(switch))
+        self.downlinks: dict[int, LinkScheme] = {}
+        """By link number: links down between switches, if a scheme has anything there."""
+        for scheme in filter(None, (config.scheme, config.mix_scheme)):
+            if at_downlink := getattr(module_of(scheme), "AtDownlink", None):
+                inner = self.fabric.links[tree.levels * tree.hosts : -tree.hosts]
+                self.downlinks = {link.link: at_downlink(config) for link in inner}
+                break
         at_host = getattr(module_of(config.scheme), "AtHost", None)
         rate = sending_rate(config, flows, failures)
         self.hosts: list[Host] = []
@@ -161,6 +168,12 @@ class Engine:
         self._put(packet, host.link, now)
         heapq.heappush(self.wakes, (gone, number))
 
+    def _put_down(self, packet: Packet, link: Queue, now: int) -> None:
+        """Put a packet into the queue before a link down."""
+        if scheme := self.downlinks.get(link.link):
+            scheme.passes(packet, now)
+        self._put(packet, link, now)
+
     def _put(self, packet: Packet, link: Queue, now: int) -> None:
         """Put a packet into the queue before a link and let it arrive at the other end."""
         config, waits = self.config, link.backlog(now)
@@ -195,7 +208,7 @@ class Engine:
         switch = self.fabric.switches[node - len(self.hosts)]
         if isinstance(switch, Top):
             for packet in packets:
-                self._put(packet, switch.downlink_to(packet.destination), now)
+                self._put_down(packet, switch.downlink_to(packet.destination), now)
             return
         scheme = self.schemes[node - len(self.hosts)]
         if up := [packet for packet in packets if not switch.is_above(packet.destination)]:
@@ -203,7 +216,7 @@ class Engine:
         for packet in packets:
             if switch.is_above(packet.destination):
                 scheme.passes(packet, now)
-                self._put(packet, switch.downlink_to(packet.destination), now)
+                self._put_down(packet, switch.downlink_to(packet.destination), now)
                 continue
             valid = switch.valid_to(packet.destination)
             uplink = scheme.pick(packet, now, valid)

@@ -30,7 +30,7 @@ def options(draw):
         choices=draw(st.integers(1, 3)),
         memory=draw(st.integers(0, 3)),
         dre_ns=draw(st.sampled_from((133.3, 1000, 10_000))),
-        levels=draw(st.sampled_from((2, 8, 30))),
+        levels=draw(st.sampled_from((2, 8, 256))),
         telemetry_ns=draw(st.sampled_from((0, 2000))),
         reps_cache=draw(st.sampled_from((1, 8))),
         reps_warmup_packets=draw(st.sampled_from((0, 1, 5))),

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from models.fabric.config import FabricConfig
-from models.fabric.network import draw_failures
+from models.fabric.network import draw_failures, tree_of
 from models.fabric.options import SchemeOptions
 from models.fabric.reference import simulate
 from models.fabric.reference_links import build
@@ -168,6 +168,41 @@ def test_conga_avoids_a_path_that_others_load(scheme: str, low: float, high: flo
     )
     assert result.data[1, 2] == 1500  # edge 1, uplink 0
     assert low < result.data[1, 0] / 1500 < high
+
+
+def test_conga_gathers_on_links_down_too() -> None:
+    config = FabricConfig(radix=8, scheme="conga")
+    down, data = conga.AtDownlink(config), packet(100)
+    down.passes(data, 0)
+    assert data.tag is None
+    down.passes(Packet(0, 0, True, 100, 0, 84, answers=data), 0)
+    assert down.estimator.register == TIME + 84
+    for register, before, after in ((500_000, 1, 4), (250_000, 3, 3)):
+        down.estimator.register = register - TIME
+        data.tag = (2, before)
+        down.passes(data, 0)
+        assert data.tag == (2, after)
+
+
+@pytest.mark.parametrize(("levels", "others"), [(2, (4,)), (3, (4, 8))])
+@pytest.mark.parametrize(("scheme", "low", "high"), [("conga", 0.0, 0.2), ("dlb", 0.45, 0.55)])
+def test_conga_avoids_links_down_that_others_load(
+    scheme: str, low: float, high: float, levels: int, others: tuple[int, ...]
+) -> None:
+    """Other edges send all they have over uplinks 0 to the edge that host 0 sends to. Where it goes
+    there too only a link down is busy, all of the time (C→A or A→E, S→E)."""
+    config = FabricConfig(radix=4, levels=levels, scheme=scheme, seed=2)
+    last = tree_of(config).hosts - 2
+    traffic = flows(
+        config, [(0, last)] + [(o, last + 1) for o in others], [1500] * (1 + len(others))
+    )
+    edges = {other // 2 for other in others}
+    result = simulate(
+        config,
+        traffic,
+        switches=lambda s: First(s) if s.kind == Kind.EDGE and s.number in edges else None,
+    )
+    assert low <= result.data[1, 0] / 1500 < high
 
 
 class First(SwitchScheme):

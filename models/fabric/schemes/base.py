@@ -1,9 +1,10 @@
-"""What a load balancer is: two small classes, of which most schemes need one.
+"""What a load balancer is: three small classes, of which most schemes need one.
 
-A scheme's module defines `AtSwitch`, and `AtHost` if hosts take part:
+A scheme's module defines `AtSwitch`, `AtHost` if hosts take part, `AtDownlink` if links down do:
 
     class AtSwitch(SwitchScheme):   one object an edge or aggregation switch; `pick`s an uplink
     class AtHost(HostScheme):       one object a host; `tag`s the packets that the host sends
+    class AtDownlink(LinkScheme):   one object a link down between switches; sees what goes there
 
 They are written for a reader and are the specification of the scheme; the reference engine runs
 them as they are.
@@ -144,6 +145,17 @@ class SwitchScheme:
 
     def arrive(self, packets: list[Packet], now: int) -> None:
         """See all packets that need an uplink at one time, in the order of the `pick`s to come."""
+
+
+class LinkScheme:
+    """What one link down between two switches does, at the switch where it begins. In a mix all
+    links down have that of the first scheme that has one."""
+
+    def __init__(self, config: FabricConfig) -> None:
+        self.config = config
+
+    def passes(self, packet: Packet, now: int) -> None:
+        """See, and write on, a packet before it is put into the link's queue (or lost there)."""
 
 
 class HostScheme:

@@ -9,11 +9,13 @@ Rule: an edge switch has a table of remote levels by destination edge switch and
 the start. The metric of an uplink is the larger of its rate estimator's level
 (`estimator.RateEstimator`) and, at an edge switch, the remote level. Of the valid uplinks of the
 least metric one is drawn: index below(their number) in rising order. Then the packet counts in that
-uplink's estimator. A data packet takes along which uplink of the edge it went through and the
-largest level, itself counted, of the uplinks it was sent through (at an edge and an aggregation
-switch; links down are not measured). Its ACK brings both back: where the ACK leaves an edge switch
-down to its host, the table entry of (edge of the ACK's source, uplink) becomes that level, be it
-larger or smaller. Entries do not age; without ACKs only the local levels are known.
+uplink's estimator. The links down from core (spine) and aggregation switches have estimators too,
+which count every packet; those to hosts have none, since all paths end there. A data packet takes
+along which uplink of the edge it went through and the largest level, itself counted, of all these
+links on its way. Its ACK brings both back: where the ACK leaves an edge switch down to its host,
+the table entry of (edge of the ACK's source, uplink) becomes that level, be it larger or smaller.
+Entries do not age; without ACKs only the local levels are known. In a mix with another scheme all
+links down are measured.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from models.fabric.config import FabricConfig
 from models.fabric.engine_choice import one_below
 from models.fabric.engine_state import (
     ACK_TIME,
@@ -30,6 +33,7 @@ from models.fabric.engine_state import (
     EDGES_A_POD,
     END,
     HALF,
+    HOSTS,
     ID_MASK,
     ID_SHIFT,
     POD_BITS,
@@ -41,7 +45,7 @@ from models.fabric.engine_state import (
 )
 from models.fabric.kernel import Kernel, Memory, Setting
 from models.fabric.schemes import estimator
-from models.fabric.schemes.base import Packet, Switch, SwitchScheme
+from models.fabric.schemes.base import LinkScheme, Packet, Switch, SwitchScheme
 from models.fabric.schemes.estimator import (
     ESTIMATOR_FIELDS,
     FIRST_ESTIMATOR,
@@ -83,6 +87,20 @@ class AtSwitch(SwitchScheme):
         if self.switch.kind == Kind.EDGE and packet.answers and packet.answers.tag:
             uplink, level = packet.answers.tag
             self.remote[self.switch.tree.edge_of(packet.source), uplink] = level
+
+
+class AtDownlink(LinkScheme):
+    """Raise the level that data has gathered to that of this link."""
+
+    def __init__(self, config: FabricConfig) -> None:
+        super().__init__(config)
+        self.estimator = RateEstimator(config)
+
+    def passes(self, packet: Packet, now: int) -> None:
+        """Count the packet, then write the level."""
+        self.estimator.add(now, packet.time)
+        if not packet.ack and packet.tag:
+            packet.tag = (packet.tag[0], max(packet.tag[1], self.estimator.level(now)))
 
 
 UPLINK_BITS, LEVEL_BITS = 6, 8
@@ -136,13 +154,31 @@ def retag(s: Any, own: Any, switch: int, payload: int, uplink: int, time: int) -
     at_edge = switch < s.parameter[PODS] * s.parameter[EDGES_A_POD]
     if not payload & 1 or (not at_edge and not tag):
         return payload
-    estimators = FIRST_ESTIMATOR + ESTIMATOR_FIELDS * s.parameter[HALF] * switch
-    level = load_level(own, estimators + ESTIMATOR_FIELDS * uplink, time)
     if at_edge:
         tag = WRITTEN | uplink
+    estimators = FIRST_ESTIMATOR + ESTIMATOR_FIELDS * s.parameter[HALF] * switch
+    level = load_level(own, estimators + ESTIMATOR_FIELDS * uplink, time)
+    return payload & (int64(1) << shift) - 1 | raised(tag, level) << shift
+
+
+def raised(tag: int, level: int) -> int:
+    """A tag with at least this level."""
     level = max(level, tag >> UPLINK_BITS & LEVELS_MASK)
-    tag = tag & ~(LEVELS_MASK << UPLINK_BITS) | level << UPLINK_BITS
-    return payload & (int64(1) << shift) - 1 | tag << shift
+    return tag & ~(LEVELS_MASK << UPLINK_BITS) | level << UPLINK_BITS
+
+
+def descend(s: Any, own: Any, link: int, payload: int, time: int) -> int:
+    """Count a packet on a link down, whose estimators follow those of the uplinks, and write the
+    level on data."""
+    place = FIRST_ESTIMATOR + ESTIMATOR_FIELDS * (link - s.parameter[HOSTS])
+    takes = s.parameter[DATA_TIME] if payload & 1 else s.parameter[ACK_TIME]
+    count_packet(own, place, time, takes)
+    shift = s.parameter[TAG_SHIFT]
+    tag = payload >> shift
+    if not payload & 1 or not tag:
+        return payload
+    level = load_level(own, place, time)
+    return payload & (int64(1) << shift) - 1 | raised(tag, level) << shift
 
 
 def passes(s: Any, own: Any, own_bytes: Any, switch: int, payload: int) -> None:
@@ -169,9 +205,10 @@ def tag_ack(s: Any, host: int, flow: int, tag: int, time: int) -> int:
 
 
 def prepare(setting: Setting, streams: np.ndarray) -> Memory:
-    """Make estimators, and remote levels of 0."""
+    """Make estimators of the links up and as many down, and remote levels of 0."""
     own = estimator.prepare(setting, streams)[0]
-    return own, np.zeros(memory_bytes(setting), np.uint8)
+    down = np.zeros(len(own) - FIRST_ESTIMATOR, np.int64)
+    return np.concatenate([own, down]), np.zeros(memory_bytes(setting), np.uint8)
 
 
 def memory_bytes(setting: Setting) -> int:
@@ -185,9 +222,10 @@ KERNEL = Kernel(
     pick,
     prepare,
     memory_bytes,
-    helpers=(*estimator.HELPERS, remote_place),
+    helpers=(*estimator.HELPERS, remote_place, raised),
     retag=retag,
     passes=passes,
+    descend=descend,
     tag_data=tag_data,
     tag_ack=tag_ack,
     tag_bits=lambda tree: UPLINK_BITS + LEVEL_BITS + 1,
