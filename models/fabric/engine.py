@@ -133,7 +133,8 @@ def _run(
     progress: Callable[[int], object] | None,
 ) -> Buffers | None:
     """Run to the end; return None if the words turn out too narrow."""
-    advance = engine_for(kernels[0], kernels[1] if kernels[1:] else None, layout.wide)
+    watched = trace or noted(setting.config)
+    advance = engine_for(kernels[0], kernels[1] if kernels[1:] else None, layout.wide, watched)
     lists = list_count(setting, noted(setting.config))
     words = min(int(setting.flows.packets.sum()), 4 * _busy_words(setting, kernels))
     buffers = buffers_of(setting, kernels, layout, trace, 3 * lists + 64 + words // 8)
@@ -184,7 +185,7 @@ def _result(setting: Setting, buffers: Buffers, layout: Layout, trace: bool) -> 
         packets=buffers.seen[slot].reshape(shape),
         data=buffers.seen_data[slot].reshape(shape),
         lost=buffers.lost.reshape(shape),
-        largest=buffers.largest.reshape(shape),
+        largest=buffers.queue.reshape(-1, state.QUEUE)[: tree.links, state.LARGEST].reshape(shape),
         area=buffers.area,
         trace=_trace(buffers, order) if trace else None,
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from models.common.mix import GOLDEN
-from models.fabric.engine_queues import queue_length
-from models.fabric.engine_state import END, FULL, HALF, NOTED, int64, uint64
+from models.fabric.engine_queues import WATCHED, queue_length
+from models.fabric.engine_state import END, FREE, FULL, HALF, NOTED, QUEUE, int64, uint64
 
 
 def mixed(state: Any) -> Any:
@@ -31,14 +31,9 @@ def below(stream: Any, number: int, bound: int) -> int:
 def least_length(s: Any, first: int, time: int, valid: int) -> int:
     """The least length of the valid uplinks' queues."""
     if is_plain(s, valid):
-        soonest, uplink = int64(END), int64(0)
-        # The second condition always holds. It keeps the compiler from wide loads, which would have
-        # to wait for the narrow store of the packet before.
-        while uplink < s.parameter[HALF] and soonest >= 0:
-            free = s.free[first + uplink]
-            s.judged[uplink] = free
-            soonest = min(soonest, free)
-            uplink += 1
+        soonest = int64(END)
+        for uplink in range(s.parameter[HALF]):
+            soonest = min(soonest, s.queue[QUEUE * (first + uplink) + FREE])
         return max(int64(0), soonest - time)
     least = int64(END)
     for uplink in range(s.parameter[HALF]):
@@ -59,13 +54,13 @@ def one_shorter(s: Any, switch: int, first: int, time: int, valid: int, limit: i
     count = int64(0)
     for uplink in range(s.parameter[HALF]):
         s.chosen[count] = uplink
-        count += s.judged[uplink] < latest
+        count += s.queue[QUEUE * (first + uplink) + FREE] < latest
     return one_chosen(s, switch, count)
 
 
 def is_plain(s: Any, valid: int) -> bool:
     """Whether every uplink counts, with its backlog now for its length."""
-    return valid == s.parameter[FULL] and not s.parameter[NOTED]
+    return valid == s.parameter[FULL] and not (WATCHED and s.parameter[NOTED])
 
 
 def one_below(s: Any, switch: int, limit: int) -> int:

@@ -43,11 +43,14 @@ def kernel_of(scheme: str) -> Kernel | None:
 
 
 @cache
-def engine_for(first: Kernel, second: Kernel | None, wide: bool) -> Callable[[int, int], None]:
+def engine_for(
+    first: Kernel, second: Kernel | None, wide: bool, watched: bool
+) -> Callable[[int, int], None]:
     """Return `engine_loop.advance` for one scheme, or a mix of two, compiled when first called."""
     kernels = [first] if second is None else [first, second]
     constants = {
         "WIDE": wide,
+        "WATCHED": watched,
         "MIXED": second is not None,
         "MARKED": first.marked,
         "ECHOED": first.acknowledged is not None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.fabric.engine_queues import send, trace
+from models.fabric.engine_queues import WATCHED, send, trace
 from models.fabric.engine_state import (
     ACK_TIME,
     ACKS,
@@ -15,6 +15,7 @@ from models.fabric.engine_state import (
     EDGE_LINKS,
     END,
     FIRST,
+    FREE,
     ID_MASK,
     ID_SHIFT,
     LAST,
@@ -23,11 +24,13 @@ from models.fabric.engine_state import (
     LIVE,
     ORDER,
     OWED,
+    QUEUE,
     SHIFT,
     SPACING,
     SPACING_PART,
     SPACING_WHOLE,
     TAG_SHIFT,
+    TAIL,
     TRACED,
     UNSENT,
     int64,
@@ -58,7 +61,7 @@ def acknowledged(s: Any, host: int, flow: int, tag: int) -> None:
 def flow_of(s: Any, payload: int) -> int:
     """The flow of a packet."""
     name = payload >> s.parameter[ID_SHIFT] & s.parameter[ID_MASK]
-    if s.parameter[TRACED]:
+    if WATCHED and s.parameter[TRACED]:
         return s.owner[name]
     return name
 
@@ -69,7 +72,7 @@ def receive(s: Any, host: int, end: int) -> int:
     shift, acks = s.parameter[SHIFT], s.parameter[ACKS]
     limit = end << shift
     item, owed = s.parameter[EDGE_LINKS] + host, s.parameter[OWED] + host
-    place, owed_place = s.head[item], s.tail[owed]
+    place, owed_place = s.head[item], s.queue[QUEUE * owed + TAIL]
     packets = data = done = echoes = int64(0)
     last_data = int64(-1)
     word = s.word[place]
@@ -104,7 +107,7 @@ def receive(s: Any, host: int, end: int) -> int:
             place = next_chunk(s, place)
         word = s.word[place]
     s.word[owed_place] = END
-    s.tail[owed] = owed_place
+    s.queue[QUEUE * owed + TAIL] = owed_place
     s.head[item] = place
     s.seen[item] += packets
     s.seen_data[item] += data
@@ -157,7 +160,7 @@ def next_data(s: Any, host: int, time: int) -> int:
     if number == 0:
         s.flow_begin[flow] = time
         s.value[FIRST] = min(s.value[FIRST], time)
-    if s.parameter[TRACED]:
+    if WATCHED and s.parameter[TRACED]:
         payload += number << s.parameter[ID_SHIFT]
     if TAGGED:
         payload |= tag_data(s, host, flow, number, time) << s.parameter[TAG_SHIFT]
@@ -223,7 +226,7 @@ def transmit(s: Any, host: int, end: int, echoes: int) -> None:
     """Send all packets of a host that start before `end`; `echoes` ACKs are seen in between."""
     shift, rule = s.parameter[SHIFT], s.parameter[ORDER]
     owed = s.parameter[OWED] + host
-    free = s.free[host]
+    free = s.queue[QUEUE * host + FREE]
     was_data = s.host_sent_data[host]
     seen = int64(0)
     while True:
@@ -248,20 +251,20 @@ def transmit(s: Any, host: int, end: int, echoes: int) -> None:
             payload = next_ack(s, host, time)
             free = time + s.parameter[ACK_TIME]
         was_data = int64(data)
-        if s.parameter[TRACED]:
+        if WATCHED and s.parameter[TRACED]:
             trace(s, host, time, time, payload)
         send(s, host, free, payload)
     if ECHOED:
         while seen < echoes:
             echo(s, host, seen)
             seen += 1
-    s.free[host] = free
+    s.queue[QUEUE * host + FREE] = free
     s.host_sent_data[host] = was_data
 
 
 def next_event(s: Any, host: int) -> int:
     """When a host may send next if nothing is owed, or `END`."""
-    return max(s.free[host], next_data_time(s, host))
+    return max(s.queue[QUEUE * host + FREE], next_data_time(s, host))
 
 
 INLINED = (flow_of, receive, join, next_data, next_ack, next_data_time, transmit)

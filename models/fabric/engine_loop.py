@@ -22,6 +22,7 @@ from models.fabric.engine_state import (
     EDGE_LINKS,
     EDGES_A_POD,
     END,
+    FREE,
     GROW,
     HALF,
     HOSTS,
@@ -36,6 +37,7 @@ from models.fabric.engine_state import (
     POD_BITS,
     PODS,
     PORT_BITS,
+    QUEUE,
     RUNNING,
     STATUS,
     STEP,
@@ -178,7 +180,7 @@ def fits(s: Any) -> bool:
     """Whether the words of the next step have room for their times."""
     latest = int64(0)
     for link in range(2 * s.parameter[LEVELS] * s.parameter[HOSTS]):
-        latest = max(latest, s.free[link])
+        latest = max(latest, s.queue[QUEUE * link + FREE])
     latest = max(latest, s.value[STEP] * s.parameter[WINDOW])
     return latest <= s.parameter[LIMIT]
 

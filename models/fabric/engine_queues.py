@@ -12,30 +12,35 @@ from models.fabric.engine_state import (
     AGE,
     ECN,
     FLIGHT,
+    FREE,
     HOSTS,
     ID_MASK,
     ID_SHIFT,
     IN_PACKETS,
     IN_SERVICE,
+    LARGEST,
     LAST,
     LIVE,
     NOTED,
     NOTES,
     NOTES_LIVE,
     PERIOD,
+    QUEUE,
+    RANK,
     ROOM,
     ROWS,
     SHIFT,
     TAG_SHIFT,
     TOLD,
     TRACED,
-    WATCHED,
     int64,
 )
 from models.fabric.engine_words import WIDE, append, next_chunk
 
 MARKED = False
 """Whether long queues mark data packets; set for each compiled engine."""
+WATCHED = False
+"""Whether packets are traced or their departures noted; set for each compiled engine."""
 PUBLISHED = False
 """Whether neighbours are told of backlogs; set for each compiled engine."""
 MARK_BIT = 16
@@ -46,27 +51,27 @@ def put(s: Any, link: int, time: int, payload: int) -> int:
     """Put a packet that arrives at `time` into the queue before `link`; return what it adds to the
     stage's area."""
     takes = s.parameter[ACK_TIME + (payload & 1)]
-    left = max(time, s.free[link]) + takes
+    left = max(time, s.queue[QUEUE * link + FREE]) + takes
     backlog = left - time
-    if backlog > s.largest[link]:
+    if backlog > s.queue[QUEUE * link + LARGEST]:
         if backlog > s.parameter[ROOM]:
             lose(s, link, time, payload)
             return int64(0)
-        s.largest[link] = backlog
+        s.queue[QUEUE * link + LARGEST] = backlog
     if MARKED and payload & 1 and (backlog - takes) * 100 >= s.parameter[ECN]:
         payload |= int64(1) << (s.parameter[TAG_SHIFT] + MARK_BIT)
     if PUBLISHED:
         publish(s, link, time)
-    if s.parameter[WATCHED]:
+    if WATCHED:
         watch(s, link, time, left, takes, payload)
-    s.free[link] = left
+    s.queue[QUEUE * link + FREE] = left
     send(s, link, left, payload)
     return takes * (2 * backlog - takes)
 
 
 def send(s: Any, link: int, left: int, payload: int) -> None:
     """Let a packet that has left a queue (gap included) at `left` arrive at the other end."""
-    word = (left + s.parameter[FLIGHT]) << s.parameter[SHIFT] | s.rank[link]
+    word = (left + s.parameter[FLIGHT]) << s.parameter[SHIFT] | s.queue[QUEUE * link + RANK]
     if WIDE:
         append(s, link, word, payload)
     else:
@@ -85,7 +90,7 @@ def lose(s: Any, link: int, time: int, payload: int) -> None:
     """Count a packet for which there is no room."""
     s.lost[link] += 1
     s.value[LIVE] -= 1
-    if s.parameter[TRACED]:
+    if WATCHED and s.parameter[TRACED]:
         trace(s, link, time, int64(-1), payload)
 
 
@@ -109,7 +114,7 @@ def note(s: Any, link: int, time: int, left: int) -> None:
         age = time // s.parameter[AGE]
         if age != s.note_age[up]:
             s.note_age[up] = age
-            s.note_free[up] = s.free[link]
+            s.note_free[up] = s.queue[QUEUE * link + FREE]
             s.note_before[up] = s.note_put[up]
         forget(s, up, age * s.parameter[AGE])
     else:
@@ -136,7 +141,7 @@ def forget(s: Any, up: int, time: int) -> int:
 def noted_length(s: Any, link: int, now: int) -> int:
     """The queue's length where it is not simply the backlog now."""
     up = link - s.parameter[HOSTS]
-    time, free, put_in = now, s.free[link], s.note_put[up]
+    time, free, put_in = now, s.queue[QUEUE * link + FREE], s.note_put[up]
     if s.parameter[AGE]:
         age = now // s.parameter[AGE]
         time = age * s.parameter[AGE]
@@ -154,9 +159,9 @@ def noted_length(s: Any, link: int, now: int) -> int:
 def queue_length(s: Any, link: int, now: int) -> int:
     """The length of an uplink's queue that a scheme sees at `now` (options `queue_unit`,
     `queue_in_service`, `queue_age_ns`)."""
-    if s.parameter[NOTED]:
+    if WATCHED and s.parameter[NOTED]:
         return noted_length(s, link, now)
-    return max(int64(0), s.free[link] - now)
+    return max(int64(0), s.queue[QUEUE * link + FREE] - now)
 
 
 def publish(s: Any, link: int, time: int) -> None:
@@ -166,12 +171,12 @@ def publish(s: Any, link: int, time: int) -> None:
     s.told_age[link] = max(s.told_age[link], age)
     while period < age:
         period += 1
-        s.told[link * TOLD + (period & (TOLD - 1))] = s.free[link]
+        s.told[link * TOLD + (period & (TOLD - 1))] = s.queue[QUEUE * link + FREE]
 
 
 def told_backlog(s: Any, link: int, period: int) -> int:
     """The backlog at the beginning of a period, of the packets that had been put in before it."""
-    free = s.free[link]
+    free = s.queue[QUEUE * link + FREE]
     if period <= s.told_age[link]:
         free = s.told[link * TOLD + (period & (TOLD - 1))]
     return max(int64(0), free - period * s.parameter[PERIOD])

@@ -21,6 +21,8 @@ WIDE_SHIFT = 7
 MOST_IN_A_WINDOW = 64
 """Data packets and as many ACKs of one link that a window is cut to hold, so that they stay in
 cache."""
+MOST_AT_A_SWITCH = 2**16 - 1
+"""Arrivals at a switch that a window is cut to hold, so that 16 bits count them."""
 UNBOUNDED = 2**62
 MOST_CHOSEN = 256
 """Uplinks, or draws and remembered ones, among which a scheme chooses."""
@@ -67,7 +69,13 @@ def window_of(config: FabricConfig, kernels: list[Kernel]) -> int:
     window = config.latency + shortest
     if any(kernel.published for kernel in kernels):
         window = min(window, 2 * config.latency)
-    return min(window, MOST_IN_A_WINDOW * (config.data_time + config.ack_time))
+    window = min(window, MOST_IN_A_WINDOW * (config.data_time + config.ack_time))
+    return min(window, (MOST_AT_A_SWITCH // config.radix - 2) * _shortest(config))
+
+
+def _shortest(config: FabricConfig) -> int:
+    """T of the shortest packets."""
+    return min(config.data_time, config.ack_time) if config.acks else config.data_time
 
 
 PLACES = {
@@ -118,9 +126,11 @@ def buffers_of(
     slot, port, node = wiring(setting.tree)
     head[slot] = tail[: len(slot)]
     head[len(slot) :] = tail[len(slot) :]
+    queue = np.zeros((lists, state.QUEUE), np.int64)
+    queue[:, state.TAIL] = tail
     ports, ranks = port_orders(setting)
-    rank = ranks[node, port] << layout.rank_shift
-    rank[(len(tree.stages) - 1) * tree.hosts :] = 0  # at hosts there is one port
+    inner = (len(tree.stages) - 1) * tree.hosts  # at hosts there is one port
+    queue[:inner, state.RANK] = ranks[node, port][:inner] << layout.rank_shift
     most = arrivals_in_a_window(setting, kernels)
     named: dict[str, Any] = {
         "parameter": parameters(setting, kernels, layout, trace, lists, first_note),
@@ -129,15 +139,15 @@ def buffers_of(
         "word": word,
         "more": np.empty(len(word) if layout.wide else 1, np.int64),
         "head": head,
-        "tail": tail,
-        "rank": rank,
+        "queue": queue.ravel(),
         "port": ports,
-        "bucket": np.zeros(2**13, np.int32),
+        "buckets": (buckets := _zeros(2**11)),
+        "bucket": buckets.view(np.uint16),
         "judged": _zeros(tree.half),
         "chosen": _zeros(MOST_CHOSEN),
         "host_own": _zeros(1),
     }
-    for name in ("seen", "seen_data", "free", "largest", "lost"):
+    for name in ("seen", "seen_data", "lost"):
         named[name] = _zeros(tree.links)
     beside = layout.wide or kernels[0].acknowledged is not None
     for name in ("gathered", "ordered", "held"):
@@ -182,8 +192,7 @@ def list_count(setting: Setting, notes: bool) -> int:
 def arrivals_in_a_window(setting: Setting, kernels: list[Kernel]) -> int:
     """Most packets that can arrive at one switch in one window."""
     config = setting.config
-    shortest = min(config.data_time, config.ack_time) if config.acks else config.data_time
-    most = setting.tree.radix * (window_of(config, kernels) // shortest + 2)
+    most = setting.tree.radix * (window_of(config, kernels) // _shortest(config) + 2)
     return int(min(most, setting.flows.packets.sum() + 1))
 
 
@@ -289,7 +298,6 @@ def parameters(
         "FAILING": int(setting.failures is not None),
         "TRACED": int(trace),
         "NOTED": tree.levels - 1 if noted(config) else 0,
-        "WATCHED": int(trace or noted(config)),
         "AGE": max(1, options.queue_age_ns * byte_gbps // 8) if options.queue_age_ns else 0,
         "IN_SERVICE": int(options.queue_in_service),
         "IN_PACKETS": int(options.queue_unit == "packets"),

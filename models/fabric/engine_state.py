@@ -24,6 +24,11 @@ LAST = CHUNK - 1
 END = 2**63 - 1
 """Stands behind the last word of a list: later than every time."""
 
+FREE, LARGEST, RANK, TAIL, QUEUE = range(5)
+"""Places in a row of `queue`, so that a packet finds all in one line of the caches: when all that
+is queued has left; the largest backlog; the rank of the input port the link leads to, in its place
+in a word; where the next word goes. Lists without a link have the last alone."""
+
 TOLD = 16
 """Periods of which a queue's past is kept for neighbours."""
 
@@ -70,7 +75,6 @@ DATA_FIRST, ACK_FIRST, ALTERNATE = 2, 1, 0
     FAILING,
     TRACED,
     NOTED,  # stages of uplinks whose lengths need departures
-    WATCHED,  # either of these
     AGE,
     IN_SERVICE,
     IN_PACKETS,
@@ -79,7 +83,7 @@ DATA_FIRST, ACK_FIRST, ALTERNATE = 2, 1, 0
     LISTS,
     NEW,  # most data packets that hosts can send in one window
     PARAMETERS,
-) = range(48)
+) = range(47)
 """Places in `parameter`."""
 
 (
@@ -112,13 +116,10 @@ class State(NamedTuple):
     word: Any  # chunks of words
     more: Any  # payloads beside them if words are wide
     head: Any  # [lists] next word to read, by receiver
-    tail: Any  # [lists] where the next word goes, by sender
+    queue: Any  # [lists, QUEUE] of a link and its list, by sender: what `QUEUE` says
     seen: Any  # [links] packets that came through, by receiver
     seen_data: Any
-    free: Any  # [links] when all that is queued has left
-    largest: Any
     lost: Any
-    rank: Any  # [links] of the input port it leads to, in its place in a word
     port: Any  # uint8 [switches, k] input port of a rank
     gathered: Any
     gathered_more: Any
@@ -126,7 +127,8 @@ class State(NamedTuple):
     ordered_more: Any
     held: Any  # what came from above, while a switch listens to it first
     held_more: Any
-    bucket: Any  # int32
+    bucket: Any  # uint16 [buckets]
+    buckets: Any  # the same memory, four of them a word
     judged: Any  # [w] what a scheme makes of each uplink
     chosen: Any  # [w and more] uplinks a scheme may take
     told_age: Any  # [links] period in which a packet was put in last
@@ -168,14 +170,14 @@ class State(NamedTuple):
 
 
 _BYTES = ("port", "second", "own_bytes", "other_bytes")
-_WORDS32 = ("bucket",)
+_WORDS16 = ("bucket",)
 
 
 def item_type(name: str) -> Any:
     """Numba's type of the items of a buffer."""
     if name in _BYTES:
         return types.uint8
-    return types.int32 if name in _WORDS32 else types.int64
+    return types.uint16 if name in _WORDS16 else types.int64
 
 
 def _fetch(_typing: Any, _pointer: Any, _place: Any) -> Any:

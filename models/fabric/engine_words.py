@@ -20,7 +20,9 @@ from models.fabric.engine_state import (
     FRESH_CHUNK,
     LAST,
     PAYLOAD,
+    QUEUE,
     SHIFT,
+    TAIL,
     WINDOW_BITS,
     fetch,
     int64,
@@ -33,6 +35,7 @@ WIDE = False
 FEW = 12
 """Words up to which insertion alone is faster."""
 MOST_BUCKET_BITS = 13
+FOUR_ONES = uint64(0x0001_0001_0001_0001)
 LINE = 8
 """Words of a cache line."""
 
@@ -69,7 +72,7 @@ def fetch_chunk(s: Any, place: int) -> None:
 
 def append(s: Any, item: int, word: int, payload: int) -> None:
     """Put a word at the end of list `item`."""
-    place = s.tail[item]
+    place = s.queue[QUEUE * item + TAIL]
     s.word[place] = word
     if WIDE:
         s.more[place] = payload
@@ -79,7 +82,7 @@ def append(s: Any, item: int, word: int, payload: int) -> None:
         s.word[place] = chunk
         place = chunk
     s.word[place] = END
-    s.tail[item] = place
+    s.queue[QUEUE * item + TAIL] = place
 
 
 def payload_of(s: Any, word: int, more: Any, place: int) -> int:
@@ -128,7 +131,7 @@ def fetch_lists(s: Any, first: int, count: int) -> None:
 def fetch_ends(s: Any, first: int, count: int) -> None:
     """Fetch where lists will grow."""
     for item in range(first, first + count):
-        fetch_chunk(s, s.tail[item])
+        fetch_chunk(s, s.queue[QUEUE * item + TAIL])
 
 
 def order(s: Any, count: int, base: int) -> None:
@@ -146,11 +149,12 @@ def order(s: Any, count: int, base: int) -> None:
         start = base << s.parameter[SHIFT]
         for i in range(count):
             s.bucket[uint64(s.gathered[i] - start) >> shift] += 1
-        place = int64(0)
-        for b in range(int64(1) << bits):
-            size = s.bucket[b]
-            s.bucket[b] = place
-            place += size
+        place = uint64(0)
+        for b in range(int64(1) << bits - 2):
+            four = uint64(s.buckets[b])
+            sums = four * FOUR_ONES
+            s.buckets[b] = int64(place * FOUR_ONES + sums - four)
+            place += sums >> uint64(48)
         for i in range(count):
             word = s.gathered[i]
             b = uint64(word - start) >> shift
@@ -159,8 +163,8 @@ def order(s: Any, count: int, base: int) -> None:
             s.ordered[place] = word
             if WIDE:
                 s.ordered_more[place] = s.gathered_more[i]
-        for b in range(int64(1) << bits):
-            s.bucket[b] = 0
+        for b in range(int64(1) << bits - 2):
+            s.buckets[b] = 0
     else:
         for i in range(count):
             s.ordered[i] = s.gathered[i]

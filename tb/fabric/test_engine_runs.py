@@ -116,6 +116,17 @@ def test_memory_estimate_covers_the_buffers():
     assert fixed < engine.memory_bytes(config, flows) < 100e6
 
 
+@pytest.mark.parametrize("radix", [2, 64, 128])
+@pytest.mark.parametrize("ack_bytes", [1, 64])
+def test_counts_of_a_window_have_room(radix, ack_bytes):
+    """A switch's arrivals in a window are counted in 16 bits."""
+    config = FabricConfig(radix=radix, link_latency_ns=10_000, ack_bytes=ack_bytes, gap_bytes=0)
+    flows = Flows(*(incast(1).hosts, *[np.full(1, 2**40 // 3)] * 5))
+    setting = engine_setup.Setting(config, flows, None, "rsq")
+    assert 0 < engine_setup.window_of(config, kernels_of("rsq"))
+    assert engine_setup.arrivals_in_a_window(setting, kernels_of("rsq")) < 2**16
+
+
 @pytest.mark.parametrize("mix", [mix for mix in MIXES if mix != "none"])
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
@@ -134,7 +145,7 @@ def test_engines_come_from_the_disk_and_stay_apart():
     engine.simulate(FabricConfig(radix=4, scheme="simple-rr"), flows)
     engine_compile.engine_for.cache_clear()
     kernels = kernels_of("rsq", "simple-rr")
-    engines = [engine_compile.engine_for(kernel, None, False) for kernel in kernels]
+    engines = [engine_compile.engine_for(kernel, None, False, False) for kernel in kernels]
     assert [sum(one.stats.cache_hits.values()) for one in engines] == [1, 1]
     for scheme in ("simple-rr", "rsq"):
         agree(FabricConfig(radix=4, scheme=scheme), incast(5))

@@ -26,6 +26,7 @@ import numpy as np
 
 from models.fabric.config import FabricConfig
 from models.fabric.engine_choice import one_below
+from models.fabric.engine_host import flow_of
 from models.fabric.engine_state import (
     ACK_TIME,
     DATA_TIME,
@@ -34,13 +35,10 @@ from models.fabric.engine_state import (
     END,
     HALF,
     HOSTS,
-    ID_MASK,
-    ID_SHIFT,
     POD_BITS,
     PODS,
     PORT_BITS,
     TAG_SHIFT,
-    TRACED,
     int64,
 )
 from models.fabric.kernel import Kernel, Memory, Setting
@@ -186,9 +184,7 @@ def passes(s: Any, own: Any, own_bytes: Any, switch: int, payload: int) -> None:
     tag = payload >> s.parameter[TAG_SHIFT]
     if payload & 1 or not tag:
         return
-    name = payload >> s.parameter[ID_SHIFT] & s.parameter[ID_MASK]
-    flow = s.owner[name] if s.parameter[TRACED] else name
-    source = s.flow_to[flow] >> (1 + s.parameter[PORT_BITS])
+    source = s.flow_to[flow_of(s, payload)] >> (1 + s.parameter[PORT_BITS])
     codes = s.parameter[POD_BITS] + s.parameter[EDGE_BITS]
     place = remote_place(s, switch, source & (int64(1) << codes) - 1)
     own_bytes[place + (tag & (1 << UPLINK_BITS) - 1)] = tag >> UPLINK_BITS & LEVELS_MASK
