@@ -90,7 +90,7 @@ def run(
     from contextlib import ExitStack
     from json import dumps
 
-    from models.common.files import replacing
+    from models.common.files import naming, replacing
     from models.common.parquet import is_parquet, need_pyarrow
     from models.fabric.run import case_of, measures, parse_set, run_case, stage_names
     from models.fabric.run_files import check_names, write_flows, write_trace
@@ -130,6 +130,8 @@ def run(
         engine=engine,
     )
     if switches == "rtl":
+        if engine == "fast":
+            raise ValueError("engine must be reference with --switches rtl, not 'fast'")
         settings["engine"] = "reference"  # it asks its switches one after another
     case = case_of(settings, *map(parse_set, sets or ()))
     check_names(trace, flows, svg)
@@ -151,11 +153,14 @@ def run(
             done = run_case(case, trace=trace is not None, switches=hook, progress=bar, flows=made)
         found = measures(done)
         if trace:
-            write_trace(beside["trace"], done, is_parquet(trace))
+            with naming(trace):
+                write_trace(beside["trace"], done, is_parquet(trace))
         if flows:
-            write_flows(beside["flows"], done, is_parquet(flows))
+            with naming(flows):
+                write_flows(beside["flows"], done, is_parquet(flows))
         if svg:
-            save_queues(beside["svg"], found, stage_names(case), what)
+            with naming(svg):
+                save_queues(beside["svg"], found, stage_names(case), what)
     if json:
         typer.echo(dumps({"settings": case.settings(), "measures": found}, indent=1))
     else:

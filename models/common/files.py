@@ -61,3 +61,13 @@ def replacing(
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def naming(file: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise `InputError` with the name of `file` when writing it fails, on a full disk for one:
+    the system does not say which file it was."""
+    try:
+        yield
+    except OSError as error:
+        raise unreadable(file, error) from None

@@ -66,7 +66,7 @@ def full_name(name: str) -> str:
     name = ALIASES.get(name, name)
     if name in known:
         return name
-    near = hint(name.casefold(), [*known, *ALIASES])
+    near = hint(name.casefold(), [*known, *ALIASES]) or f"; there are {', '.join(known)}"
     raise ValueError(f"setting must be one of a case, not {name!r}{near}")
 
 

@@ -11,6 +11,8 @@ from models.common.parquet import is_parquet, write_parquet
 from models.fabric.network import tree_of
 from models.fabric.run import Run
 
+TABLES = (".csv", ".parquet")
+"""Suffixes of files of rows."""
 _ROWS = 1 << 16
 """Rows of CSV that are put into text in one go."""
 
@@ -18,16 +20,17 @@ _ROWS = 1 << 16
 def check_names(trace: Path | None, flows: Path | None, svg: Path | None) -> None:
     """Check the names of a run's files, None for one that is not written; raises `ValueError` for a
     suffix that says nothing of these kinds, or one file for two things."""
-    tables, pictures = (".csv", ".parquet"), (".svg",)
-    for name, file, suffixes in (
-        ("trace", trace, tables),
-        ("flows", flows, tables),
-        ("svg", svg, pictures),
-    ):
-        if file is not None and file.suffix.lower() not in suffixes:
-            raise ValueError(f"{name} must end in {' or '.join(suffixes)}, not {str(file)!r}")
+    for name, file in (("trace", trace), ("flows", flows)):
+        check_suffix(name, file, TABLES)
+    check_suffix("svg", svg, (".svg",))
     if trace and flows and trace.resolve() == flows.resolve():
         raise ValueError(f"trace and flows must be two files, not {str(trace)!r} for both")
+
+
+def check_suffix(name: str, file: Path | None, suffixes: tuple[str, ...]) -> None:
+    """Check what the name of a file ends in, if there is one."""
+    if file is not None and file.suffix.lower() not in suffixes:
+        raise ValueError(f"{name} must end in {' or '.join(suffixes)}, not {str(file)!r}")
 
 
 def write_flows(path: Path, run: Run, parquet: bool | None = None) -> None:

@@ -14,7 +14,11 @@ _REFERENCE_PACKET = 700
 """About what the reference engine holds for a packet under way, bytes."""
 _REFERENCE_ROW = 250
 """And for a row of its trace."""
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+)
+"""The limit of this process's control group and what the group has taken, version 2 and 1."""
 
 
 def available_bytes() -> int:
@@ -25,7 +29,9 @@ def available_bytes() -> int:
         if line.startswith("MemAvailable:"):
             pages = int(line.split()[1]) * 1024
     limits = [pages, resource.getrlimit(resource.RLIMIT_AS)[0]]
-    limits += [int(text) for text in map(_read, _LIMITS) if text.strip().isdigit()]
+    for limit, used in (map(_read, files) for files in _GROUPS):
+        if limit.strip().isdigit() and used.strip().isdigit():
+            limits.append(max(1, int(limit) - int(used)))
     return min(limit for limit in limits if limit != resource.RLIM_INFINITY and limit > 0)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 from models.common.errors import InputError
 from models.common.files import replacing
 from models.common.parquet import is_parquet, need_pyarrow
+from models.fabric.run_files import TABLES, check_suffix
 from models.fabric.run_memory import available_bytes, flows_that_fit
 from models.fabric.sweep_file import Job, Sweep
 from models.fabric.sweep_journal import Journal
@@ -77,6 +78,7 @@ def run_sweep(
         raise InputError(out, None, None, None, "cannot be replaced: it is an input")
     if out.exists() and not out.is_file():
         raise InputError(out, None, None, None, "cannot be replaced: it is not a regular file")
+    check_suffix("out", out, TABLES)
     jobs = list(sweep.jobs())
     with Journal(out.with_name(f"{out.name}.journal")) as journal:
         have = journal.results

@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
@@ -23,7 +24,10 @@ from models.fabric.sweep_file import Job
 
 ANSWER_SECONDS = 5
 """How long a scheduler has to answer, and then to have a worker."""
-
+LOST_SECONDS = 30
+"""How long a sweep waits for workers when the last one has gone."""
+LOOK_SECONDS = 0.01
+"""How often it looks for results."""
 
 _SOURCES = ("common/*.py", "ofan/*.py", "fabric/*.py", "fabric/schemes/*.py")
 
@@ -90,7 +94,7 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
             stack.callback(cluster.close, timeout=5)
             client = Client(cluster, set_as_default=False)
         else:
-            if not re.fullmatch(r"(tcp|tls|ws|wss)://[^\s/]+:[0-9]{1,5}", scheduler):
+            if not re.fullmatch(r"((tcp|tls|ws|wss)://)?[^\s/:]+:[0-9]{1,5}", scheduler):
                 raise ValueError(
                     f"scheduler must be an address such as tcp://host:8786, not {scheduler!r}"
                 )
@@ -144,7 +148,9 @@ def on_client(client: Any, jobs: Sequence[Job]) -> Iterator[tuple[Job, dict[str,
 
     for _ in range(2 * threads):
         submit()
-    for future in done:
+    while running:
+        _await_result(client, done)
+        future = next(done)
         job = running.pop(future)
         if future.status == "cancelled" or future.status == "lost":
             raise SchedulerError("scheduler went away; the same command goes on from here")
@@ -155,6 +161,24 @@ def on_client(client: Any, jobs: Sequence[Job]) -> Iterator[tuple[Job, dict[str,
                 raise ValueError("its worker was killed, perhaps for want of memory") from None
         yield job, result
         submit()
+
+
+def _await_result(client: Any, done: Any) -> None:
+    """Wait until a run is done, or `SchedulerError` if all workers have gone and stay away."""
+    looked = alive = time.monotonic()
+    while not done.has_ready():
+        time.sleep(LOOK_SECONDS)
+        now = time.monotonic()
+        if now - looked < 1:
+            continue
+        looked = now
+        if client.nthreads():
+            alive = now
+        elif now - alive > LOST_SECONDS:
+            raise SchedulerError(
+                f"scheduler must have a worker, not none for {LOST_SECONDS} s; the same command "
+                "goes on from here"
+            )
 
 
 @contextlib.contextmanager
@@ -182,7 +206,11 @@ def _deaf() -> Iterator[None]:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Keep dask's talk of lost connections off the screen."""
-    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    import distributed  # noqa: F401 - gives its loggers levels of their own
+
+    roots = ("distributed", "tornado", "asyncio")
+    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in roots]
+    loggers = [logging.getLogger(name) for name in {*roots, *names}]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)

@@ -12,6 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import netweave
+from models.fabric import run_memory
 from models.fabric.run import Case, case_of, measures, parse_set, run_case, stage_names
 from models.fabric.run_memory import available_bytes, flows_that_fit
 from models.fabric.run_picture import bar, queue_lines
@@ -212,6 +213,43 @@ def test_what_does_not_fit_is_said_with_the_number(
     err = capfd.readouterr().err
     assert f"{hosts} with" in err
     assert "GiB of memory, there are 1.0 GiB; nothing was started" in err
+
+
+def test_a_control_group_counts_what_it_has_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit, used = tmp_path / "memory.max", tmp_path / "memory.current"
+    monkeypatch.setattr(run_memory, "_GROUPS", ((str(limit), str(used)),))
+    free = available_bytes()
+    limit.write_text("max\n")
+    used.write_text("3000000\n")
+    assert available_bytes() > free // 2
+    limit.write_text("5000000\n")
+    assert available_bytes() == 2_000_000
+
+
+@pytest.mark.parametrize("option", ["--trace", "--flows", "--svg"])
+def test_a_file_that_finds_no_room_is_named(
+    tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("models.fabric.run_files.write_columns", full)
+    monkeypatch.setattr("models.fabric.run_picture.save_queues", full)
+    files = ["--trace", "t.csv", "--flows", "f.csv", "--svg", "s.svg"]
+    name = files[files.index(option) + 1]
+    assert run(*options(packets=2), option, name) == 2
+    assert capfd.readouterr().err == f"netweave: {name}: no space left on device\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_hardware_decides_in_the_reference_engine_alone(capfd: Any) -> None:
+    assert run("--k", 4, "--engine", "fast", "--switches", "rtl") == 2
+    line = "netweave: engine must be reference with --switches rtl, not 'fast'\n"
+    assert capfd.readouterr().err == line
 
 
 def test_several_at_once_need_as_many_times_the_memory() -> None:

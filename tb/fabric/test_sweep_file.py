@@ -82,6 +82,8 @@ def test_a_bad_file_is_named_with_line_and_value(
         (["no.toml", "-o", "o.csv"], "no.toml: no such file or directory"),
         (["s.toml", "-o", "s.toml"], "s.toml: cannot be replaced: it is an input"),
         (["s.toml", "-o", "."], "cannot be replaced: it is not a regular file"),
+        (["s.toml", "-o", "o.parqet"], "out must end in .csv or .parquet, not 'o.parqet'"),
+        (["s.toml", "-o", "o"], "out must end in .csv or .parquet, not 'o'"),
         (["s.toml", "-o", "no/o.csv"], "o.csv.journal: no such file or directory"),
         (["s.toml", "-o", "o.csv", "--workers", "-1"], "workers must be an integer from 0 to"),
         (
