@@ -56,7 +56,7 @@ def is_permutation(flows: Flows) -> bool:
         and np.array_equal(source, destination)
         and (np.diff(source) > 0).all()
         and (flows.packets == flows.packets[0]).all()
-        and (flows.after == -1).all()
+        and (flows.trigger == -1).all()
         and (flows.start == flows.start[0]).all()
     )
 

@@ -5,21 +5,24 @@
     Triggers 1                                   of triggers (may be left out if there are none)
     2->11 id 1 start 0 size 2000000 send_done_trigger 1
     2->4 id 2 trigger 1 size 2000000             starts when flow 1 has sent its last packet
-    trigger id 1 oneshot
+    trigger id 1 oneshot                         or multishot, or barrier count 4
 
-`start` is in picoseconds, `size` in bytes. Blank lines and lines that begin with # are passed over.
+`start` is in picoseconds, `size` in bytes; `prio` is read and has no effect. Blank lines and lines
+that begin with # are passed over.
 """
 
 from __future__ import annotations
 
+import math
 import os
-from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from models.common.check import integer, parse_integer
+from models.common.check import integer, parse_integer, parse_real
 from models.common.errors import InputError
 from models.common.files import check_text, read_bytes
+from models.fabric.matrix import Connections, Flow, Trigger, check_triggers
 
 MAX_NODES = 2**19
 """Hosts of the largest fat tree, k = 128."""
@@ -33,31 +36,10 @@ _FLOW_FIELDS = {
     "trigger": (1, _MAX_ID),
     "size": (1, _MAX_SIZE),
     "send_done_trigger": (1, _MAX_ID),
+    "recv_done_trigger": (1, _MAX_ID),
+    "prio": (0, _MAX_ID),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Flow:
-    """One message from a host to another."""
-
-    source: int
-    destination: int
-    size: int
-    """Bytes."""
-    start: int | None = 0
-    """When it may start, picoseconds; None if a trigger starts it."""
-    trigger: int | None = None
-    """The trigger that starts it."""
-    fires: int | None = None
-    """The trigger that it fires with its last packet."""
-
-
-@dataclass(frozen=True)
-class Connections:
-    """A connection matrix: the number of hosts, and the flows in the order of the file."""
-
-    nodes: int
-    flows: tuple[Flow, ...]
+_KINDS = "oneshot, multishot or barrier count NUMBER"
 
 
 def permutation(nodes: int, seed: int, size: int = 1_000_000) -> Connections:
@@ -83,8 +65,9 @@ def read_connections(file: str | os.PathLike[str], max_nodes: int = MAX_NODES) -
     """Read a `.cm` file of at most `max_nodes` hosts.
 
     Raises `InputError` for whatever is wrong in it: malformed lines, numbers out of range, flows
-    from a host to itself, double ids, counts that disagree with the header, triggers that no flow
-    fires, that are declared nowhere, or that start each other in a circle.
+    from a host to itself, double ids, counts that disagree with the header, triggers that are
+    declared nowhere, that are not activated as often as their kind needs, or that start each other
+    in a circle.
     """
     data = read_bytes(file)
     check_text(file, data)
@@ -98,9 +81,7 @@ class _Parser:
         self.header: dict[str, tuple[int, int]] = {}  # name -> (value, line)
         self.flows: list[Flow] = []
         self.ids: set[int] = set()
-        self.triggers: set[int] = set()
-        self.started: dict[int, int] = {}  # trigger -> first line that waits for it
-        self.fired: dict[int, int] = {}  # trigger -> first line that fires it
+        self.triggers: dict[int, Trigger] = {}
         self.line = 0
 
     def error(self, field: str | None, value: object, reason: str, line: int | None = None):
@@ -111,6 +92,13 @@ class _Parser:
         if number is None or not low <= number <= high:
             raise self.error(field, text, f"must be an integer from {low} to {high}")
         return number
+
+    def time(self, field: str, text: str, low: int, high: int) -> int:
+        """A number that may have a fraction; rounded up."""
+        number = None if parse_real(text) is None else Fraction(text)
+        if number is None or not low <= number <= high:
+            raise self.error(field, text, f"must be a number from {low} to {high}")
+        return math.ceil(number)
 
     def parse(self, text: str) -> Connections:
         for self.line, line in enumerate(text.split("\n"), 1):
@@ -126,8 +114,16 @@ class _Parser:
             else:
                 expected = "a line begins with Nodes, Connections, Triggers, trigger or SRC->DST"
                 raise self.error(None, words[0], expected)
-        self.check_whole()
-        return Connections(self.header["Nodes"][0], tuple(self.flows))
+        self.check_counts()
+        matrix = Connections(
+            self.header["Nodes"][0],
+            tuple(self.flows),
+            self.triggers,
+            self.file,
+            self.header["Connections"][1],
+        )
+        check_triggers(matrix)
+        return matrix
 
     def parse_header(self, words: list[str]) -> None:
         name = words[0]
@@ -141,12 +137,27 @@ class _Parser:
         self.header[name] = value, self.line
 
     def parse_trigger(self, words: list[str]) -> None:
-        if len(words) != 4 or words[1] != "id" or words[3] != "oneshot":
-            raise self.error("trigger", " ".join(words), "must read 'trigger id NUMBER oneshot'")
+        if len(words) < 4 or words[1] != "id":
+            expected = f"must read 'trigger id NUMBER' and {_KINDS}"
+            raise self.error("trigger", " ".join(words), expected)
         number = self.number("trigger id", words[2], 1, _MAX_ID)
         if number in self.triggers:
             raise self.error("trigger id", number, "must be declared once")
-        self.triggers.add(number)
+        kind = words[3:]
+        if "barrier" in kind and len(kind) > 1:
+            count = [word for word in kind if word not in ("barrier", "count")]
+            if len(count) != 1 or kind not in (
+                ["barrier", *count],
+                ["barrier", "count", *count],
+                ["count", *count, "barrier"],
+            ):
+                raise self.error("trigger", " ".join(kind), f"must be {_KINDS}")
+            needs = self.number("barrier", count[0], 1, _MAX_ID)
+        elif kind in (["oneshot"], ["multishot"]):
+            needs = int(kind == ["oneshot"])
+        else:
+            raise self.error("trigger", " ".join(kind), f"must be {_KINDS}")
+        self.triggers[number] = Trigger(needs, self.line)
 
     def parse_flow(self, words: list[str]) -> None:
         if "Nodes" not in self.header:
@@ -166,10 +177,6 @@ class _Parser:
             if fields["id"] in self.ids:
                 raise self.error("id", fields["id"], "must be used once")
             self.ids.add(fields["id"])
-        if "trigger" in fields:
-            self.started.setdefault(fields["trigger"], self.line)
-        if "send_done_trigger" in fields:
-            self.fired.setdefault(fields["send_done_trigger"], self.line)
         self.flows.append(
             Flow(
                 source=source,
@@ -177,7 +184,9 @@ class _Parser:
                 size=fields["size"],
                 start=fields.get("start"),
                 trigger=fields.get("trigger"),
-                fires=fields.get("send_done_trigger"),
+                sent=fields.get("send_done_trigger"),
+                received=fields.get("recv_done_trigger"),
+                line=self.line,
             )
         )
 
@@ -191,10 +200,11 @@ class _Parser:
                 raise self.error(name, None, "stands twice on this line")
             if at + 1 == len(words):
                 raise self.error(name, None, "has no value")
-            fields[name] = self.number(name, words[at + 1], *_FLOW_FIELDS[name])
+            number = self.time if name == "start" else self.number
+            fields[name] = number(name, words[at + 1], *_FLOW_FIELDS[name])
         return fields
 
-    def check_whole(self) -> None:
+    def check_counts(self) -> None:
         if not self.header and not self.flows:
             raise self.error(None, None, "empty file", line=1)
         for name in ("Nodes", "Connections"):
@@ -205,28 +215,3 @@ class _Parser:
             said, line = self.header.get(name, (0, 1))
             if said != count:
                 raise self.error(name, said, f"must be {count}, as many as the file has", line)
-        for number, line in self.started.items():
-            if number not in self.fired:
-                raise self.error("trigger", number, "must be one that some flow fires", line)
-        for field, used in (("trigger", self.started), ("send_done_trigger", self.fired)):
-            for number, line in used.items():
-                if number not in self.triggers:
-                    raise self.error(field, number, "must be one that a trigger line names", line)
-        self.check_circles()
-
-    def check_circles(self) -> None:
-        """Every trigger must be reached from a flow that starts by itself."""
-        waiting: dict[int, list[int]] = {}
-        live = [flow.fires for flow in self.flows if flow.trigger is None]
-        for flow in self.flows:
-            if flow.trigger is not None and flow.fires is not None:
-                waiting.setdefault(flow.trigger, []).append(flow.fires)
-        reached: set[int] = set()
-        while live:
-            number = live.pop()
-            if number is not None and number not in reached:
-                reached.add(number)
-                live += waiting.get(number, ())
-        for number, line in self.started.items():
-            if number not in reached:
-                raise self.error("trigger", number, "must not wait for itself in a circle", line)

@@ -10,7 +10,7 @@ import numpy as np
 from models.fabric import engine_state as state
 from models.fabric.config import FabricConfig
 from models.fabric.engine_compile import engine_for, kernel_of
-from models.fabric.engine_flows import order_of
+from models.fabric.engine_flows import arriving, order_of
 from models.fabric.engine_setup import (
     Buffers,
     Layout,
@@ -22,7 +22,7 @@ from models.fabric.engine_setup import (
     window_of,
 )
 from models.fabric.engine_wiring import wiring
-from models.fabric.flows import Flows
+from models.fabric.flows import Flows, check_run
 from models.fabric.kernel import Kernel, Setting
 from models.fabric.network import Failures, all_up, draw_failures
 from models.fabric.result import TRACE, Result
@@ -48,9 +48,10 @@ def simulate(
         trace: whether to keep a row for each packet and link.
         progress: called now and then with the data packets delivered so far.
 
-    Raises `ValueError` if the scheme has no compiled kernel, and, with the number, if the machine
-    has not the memory for the run.
+    Raises `ValueError` if the flows are of another tree, the scheme has no compiled kernel, and,
+    with the number, if the machine has not the memory for the run.
     """
+    check_run(config, flows)
     if failures is None and not all_up(config):
         failures = draw_failures(config)
     setting = Setting(config, flows, failures, config.scheme)
@@ -76,7 +77,8 @@ def memory_bytes(config: FabricConfig, flows: Flows, *, trace: bool = False) -> 
     lists = list_count(setting, noted(config))
     packets = int(flows.packets.sum())
     chunks = 2 * lists + min(packets, 2 * _busy_words(setting, kernels)) // (state.CHUNK - 1)
-    total = chunks * state.CHUNK * words + 100 * lists + 110 * len(flows)
+    total = chunks * state.CHUNK * words + 100 * lists + (110 + 16 * arriving(flows)) * len(flows)
+    total += 8 * state.TRIGGER * len(flows.needs)
     total += 4 * words * arrivals_in_a_window(setting, kernels)
     if trace:
         total += packets * (8 + 64 * len(setting.tree.stages))
@@ -120,7 +122,7 @@ def _time_bits(setting: Setting) -> int:
     for ends in (flows.source, flows.destination):
         packets = np.bincount(ends, flows.packets, setting.tree.hosts)
         longest = max(longest, int(packets.max()))
-    started = flows.start[flows.after < 0]
+    started = flows.start[flows.trigger < 0]
     end = longest * config.data_time + int(started.max() if len(started) else 0) + config.jitter
     return max(LEAST_TIME_BITS, (end + 8 * config.latency).bit_length())
 
@@ -134,7 +136,8 @@ def _run(
 ) -> Buffers | None:
     """Run to the end; return None if the words turn out too narrow."""
     watched = trace or noted(setting.config)
-    advance = engine_for(kernels[0], kernels[1] if kernels[1:] else None, layout.wide, watched)
+    second = kernels[1] if kernels[1:] else None
+    advance = engine_for(kernels[0], second, layout.wide, watched, arriving(setting.flows))
     lists = list_count(setting, noted(setting.config))
     words = min(int(setting.flows.packets.sum()), 4 * _busy_words(setting, kernels))
     buffers = buffers_of(setting, kernels, layout, trace, 3 * lists + 64 + words // 8)

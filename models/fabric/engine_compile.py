@@ -25,12 +25,21 @@ from models.fabric import (
     engine_queues,
     engine_state,
     engine_switch,
+    engine_triggers,
     engine_words,
 )
 from models.fabric.kernel import Kernel
 from models.fabric.schemes.base import module_of
 
-PARTS = (engine_words, engine_queues, engine_choice, engine_switch, engine_host, engine_loop)
+PARTS = (
+    engine_words,
+    engine_queues,
+    engine_choice,
+    engine_switch,
+    engine_triggers,
+    engine_host,
+    engine_loop,
+)
 AT_SWITCHES = ("pick", "retag", "passes", "descend")
 AT_HOSTS = ("tag_data", "tag_ack", "acknowledged")
 SHOWN = 16
@@ -44,13 +53,14 @@ def kernel_of(scheme: str) -> Kernel | None:
 
 @cache
 def engine_for(
-    first: Kernel, second: Kernel | None, wide: bool, watched: bool
+    first: Kernel, second: Kernel | None, wide: bool, watched: bool, arriving: bool
 ) -> Callable[[int, int], None]:
     """Return `engine_loop.advance` for one scheme, or a mix of two, compiled when first called."""
     kernels = [first] if second is None else [first, second]
     constants = {
         "WIDE": wide,
         "WATCHED": watched,
+        "ARRIVING": arriving,
         "MIXED": second is not None,
         "MARKED": first.marked,
         "ECHOED": first.acknowledged is not None,

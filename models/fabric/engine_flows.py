@@ -5,10 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from models.common.mix import GOLDEN, mix64
+from models.fabric import engine_state as state
 from models.fabric.config import FabricConfig
 from models.fabric.flows import Flows
 from models.fabric.kernel import Setting
 from models.fabric.streams import Kind, Stream, stream_starts
+from models.fabric.triggers import started
+
+NEVER = 2**60
+"""Before all times, with a minus."""
+
+
+def arriving(flows: Flows) -> bool:
+    """Whether any flow activates a trigger when it has arrived."""
+    return len(flows.needs) > 0 and bool((flows.received >= 0).any())
 
 
 def order_of(flows: Flows) -> np.ndarray:
@@ -34,7 +44,7 @@ def flow_buffers(setting: Setting, id_shift: int, trace: bool) -> dict[str, np.n
     source, to = flows.source[order].astype(np.int64), flows.destination[order].astype(np.int64)
     packets = flows.packets[order].astype(np.int64)
     begin = flows.start[order] + start_jitter(setting.config, n)[source]
-    fires, fellow, waits = _fired(flows, order)
+    waits = flows.trigger[order] >= 0
     following, coming = _coming(source, begin, waits, n)
     ids = np.arange(count, dtype=np.int64)
     owner = np.zeros(1, np.int64)
@@ -57,13 +67,11 @@ def flow_buffers(setting: Setting, id_shift: int, trace: bool) -> dict[str, np.n
         "flow_to": _address(setting, to) << 1 | 1 | ids << id_shift,
         "flow_back": _address(setting, source) << 1,
         "flow_host": source,
-        "flow_fires": fires,
-        "flow_fellow": fellow,
         "flow_begin": np.full(count, -1, np.int64),
         "flow_finish": np.full(count, -1, np.int64),
         "owner": owner,
         "row": np.empty(4 * rows, np.int64),
-    }
+    } | _triggers(flows, order)
 
 
 def _address(setting: Setting, host: np.ndarray) -> np.ndarray:
@@ -72,20 +80,36 @@ def _address(setting: Setting, host: np.ndarray) -> np.ndarray:
     return setting.edge_codes()[edge] << setting.port_bits | host % setting.tree.half
 
 
-def _fired(flows: Flows, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each flow, in the engine's numbers: the first flow that waits for it, the next one that
-    waits for the same flow, and whether it waits."""
+def _triggers(flows: Flows, order: np.ndarray) -> dict[str, np.ndarray]:
+    """What flows activate, the flows that each trigger starts one after another, and triggers."""
     count = len(order)
-    number = np.empty(count, np.int64)
+    number = np.empty(count, np.int64)  # the engine's, by that of `Flows`
     number[order] = np.arange(count)
-    after = flows.after[order]
-    waits = after >= 0
-    fires, fellow = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
-    for flow in np.flatnonzero(waits):
-        cause = number[after[flow]]
-        fellow[flow] = fires[cause]
-        fires[cause] = flow
-    return fires, fellow, waits
+    waiting, place = started(flows.trigger)
+    own = flows.trigger[waiting]
+    # Multishot in their order; else the last one first, so that a host's list of those to come
+    # takes each at its head.
+    order_in = np.lexsort((np.where(flows.needs[own] > 0, -place, place), own))
+    waiting = waiting[order_in]
+    fellow = np.full(count, -1, np.int64)
+    follows = np.flatnonzero(own[1:] == own[:-1]) + 1
+    fellow[number[waiting[follows - 1]]] = number[waiting[follows]]
+    first = np.setdiff1d(np.arange(len(own)), follows)
+    triggers = np.full((max(1, len(flows.needs)), state.TRIGGER), -NEVER, np.int64)
+    triggers[:, state.NEEDS] = flows.needs if len(flows.needs) else 0
+    triggers[:, state.FIRST_WAITING] = -1
+    triggers[own[first], state.FIRST_WAITING] = number[waiting[first]]
+    named = {
+        "flow_sent": flows.sent[order].astype(np.int64),
+        "flow_received": np.zeros(1, np.int64),
+        "flow_missing": np.zeros(1, np.int64),
+        "flow_fellow": fellow,
+        "trigger": triggers.ravel(),
+    }
+    if arriving(flows):
+        named["flow_received"] = flows.received[order].astype(np.int64)
+        named["flow_missing"] = flows.packets[order].astype(np.int64)
+    return named
 
 
 def _coming(

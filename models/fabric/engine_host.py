@@ -20,11 +20,12 @@ from models.fabric.engine_state import (
     ID_SHIFT,
     LAST,
     LAST_DATA,
-    LATENCY,
     LIVE,
     ORDER,
     OWED,
     QUEUE,
+    RECEIVED,
+    SENT,
     SHIFT,
     SPACING,
     SPACING_PART,
@@ -35,12 +36,15 @@ from models.fabric.engine_state import (
     UNSENT,
     int64,
 )
+from models.fabric.engine_triggers import activate
 from models.fabric.engine_words import WIDE, new_chunk, next_chunk, payload_of
 
 TAGGED = False
 """Whether the scheme writes tags at hosts; set for each compiled engine."""
 ECHOED = False
 """Whether the scheme wants to see ACKs at hosts; set for each compiled engine."""
+ARRIVING = False
+"""Whether any flow activates a trigger when it has arrived; set for each compiled engine."""
 
 
 def tag_data(s: Any, host: int, flow: int, number: int, time: int) -> int:
@@ -93,6 +97,8 @@ def receive(s: Any, host: int, end: int) -> int:
             chunk = new_chunk(s)
             s.word[owed_place] = chunk
             owed_place = chunk
+        if ARRIVING and is_data:
+            miss(s, host, flow_of(s, payload), word >> shift)
         flow = flow_of(s, payload) * is_done
         still_open = s.flow_open[flow] - is_done
         s.flow_open[flow] = still_open
@@ -117,25 +123,18 @@ def receive(s: Any, host: int, end: int) -> int:
     return echoes
 
 
+def miss(s: Any, host: int, flow: int, time: int) -> None:
+    """Miss one data packet less of a flow, as it arrives; the last one may activate a trigger."""
+    missing = s.flow_missing[flow] - 1
+    s.flow_missing[flow] = missing
+    if missing == 0 and s.flow_received[flow] >= 0:
+        activate(s, host, s.flow_received[flow], int64(RECEIVED), time)
+
+
 def echo(s: Any, host: int, place: int) -> None:
     """Let the scheme see an ACK that `receive` left."""
     payload = s.gathered_more[place]
     acknowledged(s, host, flow_of(s, payload), payload >> s.parameter[TAG_SHIFT])
-
-
-def arrive(s: Any, host: int, flow: int, time: int) -> None:
-    """Put a flow among those that may begin at a host, by time and number."""
-    s.flow_time[flow] = time
-    before, other = int64(-1), s.host_coming[host]
-    while other >= 0 and (
-        s.flow_time[other] < time or (s.flow_time[other] == time and other < flow)
-    ):
-        before, other = other, s.flow_next[other]
-    s.flow_next[flow] = other
-    if before < 0:
-        s.host_coming[host] = flow
-    else:
-        s.flow_next[before] = flow
 
 
 def join(s: Any, host: int, flow: int) -> None:
@@ -174,7 +173,8 @@ def next_data(s: Any, host: int, time: int) -> int:
             s.host_turn[host] = -1
         else:
             s.flow_next[turn] = s.flow_next[flow]
-        fire(s, host, flow, time + s.parameter[DATA_TIME])
+        if s.flow_sent[flow] >= 0:
+            activate(s, host, s.flow_sent[flow], int64(SENT), time + s.parameter[DATA_TIME])
     wait = s.parameter[SPACING]
     if s.parameter[SPACING_PART]:
         part = s.host_part[host] + s.parameter[SPACING_PART]
@@ -184,15 +184,6 @@ def next_data(s: Any, host: int, time: int) -> int:
         s.host_part[host] = part
     s.host_next[host] = time + wait
     return payload
-
-
-def fire(s: Any, host: int, flow: int, left: int) -> None:
-    """Let the flows begin that wait for a flow whose last packet has left at `left`."""
-    other = s.flow_fires[flow]
-    while other >= 0:
-        source = s.flow_host[other]
-        arrive(s, source, other, left if source == host else left + s.parameter[LATENCY])
-        other = s.flow_fellow[other]
 
 
 def next_ack(s: Any, host: int, time: int) -> int:
@@ -268,4 +259,4 @@ def next_event(s: Any, host: int) -> int:
 
 
 INLINED = (flow_of, receive, join, next_data, next_ack, next_data_time, transmit)
-FUNCTIONS = (*INLINED, echo, arrive, fire, next_event)
+FUNCTIONS = (*INLINED, miss, echo, next_event)

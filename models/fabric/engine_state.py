@@ -29,6 +29,14 @@ FREE, LARGEST, RANK, TAIL, QUEUE = range(5)
 is queued has left; the largest backlog; the rank of the input port the link leads to, in its place
 in a word; where the next word goes. Lists without a link have the last alone."""
 
+NEEDS, FIRST_WAITING, LATEST = 0, 1, 2
+LATEST_AT, SECOND, KNOWN = 1, 2, 3
+TRIGGER = LATEST + 2 * KNOWN
+"""Places in a row of `trigger`: activations that it still needs (multishot: 0), the next flow that
+it starts; then for both kinds of activations `SENT` and `RECEIVED` the latest time, its host, and
+the latest time at any other host."""
+SENT, RECEIVED = 0, 1
+
 TOLD = 16
 """Periods of which a queue's past is kept for neighbours."""
 
@@ -161,8 +169,11 @@ class State(NamedTuple):
     flow_to: Any  # payload of its first data packet
     flow_back: Any  # payload of its ACKs but the id
     flow_host: Any
-    flow_fires: Any  # first flow that begins after it, or -1
-    flow_fellow: Any  # next flow that begins after the same one, or -1
+    flow_sent: Any  # trigger that it activates when sent, or -1
+    flow_received: Any  # the same when it has arrived, if any flow has one,
+    flow_missing: Any  # data packets that have not arrived
+    flow_fellow: Any  # next flow that the same trigger starts, or -1
+    trigger: Any  # [triggers, TRIGGER] what `TRIGGER` says
     flow_begin: Any
     flow_finish: Any
     owner: Any  # flow of a packet, if traced

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.fabric.config import FabricConfig
-from models.fabric.connections import Connections
+from models.fabric.flows_check import check, whole
+from models.fabric.matrix import Connections
 from models.fabric.network import tree_of
 
 MAX_PACKETS = 2**40
@@ -23,7 +24,9 @@ engines count times in 55 bits."""
 class Flows:
     """Messages in the order in which a host's round-robin takes them up.
 
-    Arrays have one entry a flow. A flow begins at `start`, or with the flow `after` that fires it.
+    Arrays but the last have one entry a flow. A flow begins at `start`, or when the trigger that it
+    waits for starts it. Raises `ValueError` naming field, flow and value for whatever is wrong in
+    the arrays, and for flows that can never begin.
     """
 
     hosts: int
@@ -34,53 +37,116 @@ class Flows:
     packets: np.ndarray
     """int64, data packets, at least 1."""
     start: np.ndarray
-    """int64, byte times; the host's jitter comes on top. Of no meaning where `after` is not -1."""
-    after: np.ndarray
-    """int32, the flow whose last packet lets this one begin, or -1. It begins when that packet has
-    left its host, and if that is another host one link latency later."""
+    """int64, byte times; the host's jitter comes on top. Of no meaning for a flow that a trigger
+    starts."""
+    trigger: np.ndarray
+    """int32, the trigger that starts the flow, or -1."""
+    sent: np.ndarray
+    """int32, the trigger that the flow activates when its last data packet has left its host, or
+    -1. Other hosts know it one link latency later."""
+    received: np.ndarray
+    """int32, the trigger that the flow activates when all its data packets have arrived, or -1.
+    Hosts but the receiver know it one link latency and the time of one data packet later."""
+    needs: np.ndarray
+    """int32 [triggers], how often a trigger is activated before it starts all its flows: as often
+    as flows activate it, which count where the last one is known. 0 for a multishot trigger:
+    each activation starts one more of its flows, in their order; all are `sent` by one host, or
+    all are `received` by one."""
+
+    def __post_init__(self) -> None:
+        check(self, MAX_PACKETS, MAX_TIME)
 
     def __len__(self) -> int:
         return len(self.source)
 
 
-def flows_of(config: FabricConfig, connections: Connections) -> Flows:
+def flows_between(
+    hosts: int,
+    source: np.ndarray,
+    destination: np.ndarray,
+    packets: np.ndarray,
+    after: np.ndarray | None = None,
+    *,
+    start: np.ndarray | None = None,
+) -> Flows:
+    """Return flows that begin at `start` (all at 0 if None), or when the flow `after` (its number,
+    or -1) has sent its last packet."""
+    count = len(source)
+    trigger = sent = np.broadcast_to(np.int32(-1), count)
+    received = sent
+    causes = np.zeros(0, np.int64)
+    if after is not None:
+        whole("after", after, -1, count - 1)
+        causes, of = np.unique(after[after >= 0], return_inverse=True)
+        trigger, sent = trigger.copy(), sent.copy()
+        trigger[after >= 0] = of
+        sent[causes] = np.arange(len(causes))
+    return Flows(
+        hosts,
+        source.astype(np.int32, copy=False),
+        destination.astype(np.int32, copy=False),
+        packets.astype(np.int64, copy=False),
+        np.zeros(count, np.int64) if start is None else start.astype(np.int64, copy=False),
+        trigger,
+        sent,
+        received,
+        np.ones(len(causes), np.int32),
+    )
+
+
+def check_run(config: FabricConfig, flows: Flows) -> None:
+    """Raise `ValueError` naming field and value unless the flows are of the tree of `config`, and
+    their packets within the times of the engines."""
+    hosts, most = tree_of(config).hosts, _most_packets(config)
+    if flows.hosts != hosts:
+        raise ValueError(f"hosts must be the {hosts} hosts of the tree, not {flows.hosts}")
+    if (total := int(flows.packets.sum())) > most:
+        raise ValueError(f"packets must be at most {most} in all flows, not {total}")
+
+
+def _most_packets(config: FabricConfig) -> int:
+    """Packets whose times, one after another, engines can count."""
+    return min(MAX_PACKETS, MAX_TIME // math.ceil(config.data_time / config.exact_rate))
+
+
+def flows_of(config: FabricConfig, matrix: Connections) -> Flows:
     """Turn a connection matrix into flows: sizes into whole packets, picoseconds into byte times
     (rounded up).
 
-    Raises `ValueError` naming field and value if the matrix has more hosts than the tree, no flow,
-    a start or sizes beyond the range of the engines, or several flows that fire one trigger: which
-    of them does so first is known only while they run.
+    Raises `ValueError` (of a file `InputError`) naming field and value if the matrix has more hosts
+    than the tree, no flow, or a start or sizes beyond the range of the engines.
     """
     hosts = tree_of(config).hosts
-    if connections.nodes > hosts:
-        raise ValueError(
-            f"nodes must be at most the {hosts} hosts of the tree, not {connections.nodes}"
-        )
-    if not connections.flows:
-        raise ValueError("Connections must be at least one flow, not 0")
-    firing: dict[int, int] = {}
-    for number, flow in enumerate(connections.flows):
-        if flow.fires is not None:
-            if flow.fires in firing:
-                raise ValueError(
-                    f"send_done_trigger must be of one flow, not {flow.fires} of flows "
-                    f"{firing[flow.fires] + 1} and {number + 1}"
-                )
-            firing[flow.fires] = number
-    packets = [-(-flow.size // config.payload_bytes) for flow in connections.flows]
-    most = min(MAX_PACKETS, MAX_TIME // math.ceil(config.data_time / config.exact_rate))
-    if sum(packets) > most:
-        raise ValueError(f"size must make at most {most} packets of all flows, not {sum(packets)}")
+    if matrix.nodes > hosts:
+        reason = f"must be at most the {hosts} hosts of the tree"
+        raise matrix.refused("Nodes", matrix.nodes, reason, None)
+    if not matrix.flows:
+        raise matrix.refused("Connections", 0, "must be at least one flow", matrix.line)
+    packets = [-(-flow.size // config.payload_bytes) for flow in matrix.flows]
+    most, total = _most_packets(config), 0
+    for flow, count in zip(matrix.flows, packets, strict=True):
+        total += count
+        if total > most:
+            reason = f"must make at most {most} packets of all flows"
+            raise matrix.refused("size", flow.size, reason, flow.line)
     ps = config.byte_ps
-    start = [-(-(flow.start or 0) * ps.denominator // ps.numerator) for flow in connections.flows]
+    start = [-(-(flow.start or 0) * ps.denominator // ps.numerator) for flow in matrix.flows]
     if max(start) >= MAX_TIME:
-        raise ValueError(f"start must be below 2**54 byte times, not {max(start)}")
-    after = [-1 if flow.trigger is None else firing[flow.trigger] for flow in connections.flows]
+        flow = matrix.flows[next(n for n, time in enumerate(start) if time >= MAX_TIME)]
+        raise matrix.refused("start", flow.start, "must be below 2**54 byte times", flow.line)
+    numbers, needs = matrix.numbered()
+
+    def of(names: list[int | None]) -> np.ndarray:
+        return np.array([-1 if name is None else numbers[name] for name in names], np.int32)
+
     return Flows(
         hosts,
-        np.array([flow.source for flow in connections.flows], np.int32),
-        np.array([flow.destination for flow in connections.flows], np.int32),
+        np.array([flow.source for flow in matrix.flows], np.int32),
+        np.array([flow.destination for flow in matrix.flows], np.int32),
         np.array(packets, np.int64),
         np.array(start, np.int64),
-        np.array(after, np.int32),
+        of([flow.trigger for flow in matrix.flows]),
+        of([flow.sent for flow in matrix.flows]),
+        of([flow.received for flow in matrix.flows]),
+        np.array(needs, np.int32),
     )

@@ -3,8 +3,10 @@
 A slot is the time of one data packet. In each slot a host sends one packet, data or ACK:
 
 - data: its running flows in round-robin (section 2.2). A flow that begins joins at the end of the
-  round, flows of one slot in the order of the matrix. It begins at its start time, or in the slot
-  after the flow that fires its trigger has sent its last packet.
+  round, flows of one slot in the order of the matrix. It begins at its start time, or when its
+  trigger starts it: `send_done_trigger` in the slot after a flow's last packet is sent,
+  `recv_done_trigger` in the slot in which the last one's ACK may leave; a barrier in the last slot
+  of all these; multishot starts one flow in each, in the order of the matrix.
 - ACKs: one a data packet received, in the order of arrival (in one slot: by the sender's number).
   Data sent in slot s has arrived by the end of slot s + delay, so its ACK leaves in the slot after
   that at the earliest.
@@ -51,12 +53,14 @@ class Hosts:
         if (total := sum(each)) > MAX_PACKETS:
             raise ValueError(f"packets must be at most {MAX_PACKETS} in all flows, not {total}")
         self.left = np.array(each, np.int64)
-        self.fires = [flow.fires for flow in flows]
-        self.waiting: dict[int, list[int]] = {}
+        self.flows = flows
+        self.waiting: dict[int, deque[int]] = {}
+        self.needs = {number: trigger.needs for number, trigger in connections.triggers.items()}
+        self.activated: dict[int, list[int]] = {}  # trigger -> slots
         timed = []
         for number, flow in enumerate(flows):
             if flow.trigger is not None:
-                self.waiting.setdefault(flow.trigger, []).append(number)
+                self.waiting.setdefault(flow.trigger, deque()).append(number)
             else:
                 timed.append((-(-(flow.start or 0) // SLOT_PS), number))
         self.starts = sorted(timed)  # a heap of (slot, flow)
@@ -130,10 +134,20 @@ class Hosts:
         self.before[after] = before
         self.turn[host] = np.where(after == flow, -1, after)
         for number in flow.tolist():
-            fired = self.fires[number]
-            if fired is not None:  # a oneshot trigger: whoever fires it first
-                for started in self.waiting.pop(fired, ()):
-                    heappush(self.starts, (slot + 1, started))
+            for name, trigger in self.flows[number].activations():
+                sent = name == "send_done_trigger"
+                self._activate(trigger, slot + 1 if sent else slot + self.delay + 1)
+
+    def _activate(self, trigger: int, slot: int) -> None:
+        """A trigger is activated in `slot`."""
+        waiting, slots = self.waiting.get(trigger), self.activated.setdefault(trigger, [])
+        slots.append(slot)
+        needs = self.needs.get(trigger, 1)
+        if needs == 0 and waiting:  # multishot
+            heappush(self.starts, (slot, waiting.popleft()))
+        elif waiting and len(slots) == needs:
+            for flow in self.waiting.pop(trigger):
+                heappush(self.starts, (max(slots), flow))
 
     def _arrive(self, flow: np.ndarray) -> None:
         """One packet of each `flow` has arrived: its ACK is due."""

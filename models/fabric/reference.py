@@ -11,12 +11,13 @@ That no packet is lost, doubled or in two places is checked at every event.
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
 
 from models.fabric.config import FabricConfig
-from models.fabric.flows import Flows
+from models.fabric.flows import Flows, check_run
 from models.fabric.network import Failures, all_up, draw_failures
 from models.fabric.rate import sending_rate
 from models.fabric.reference_host import Host
@@ -53,8 +54,10 @@ def simulate(
         switches: makes the load balancer of a switch, or returns None for the configured one.
         progress: called now and then with the data packets delivered so far.
 
-    Raises `ValueError` if a scheme picks an uplink that is not valid.
+    Raises `ValueError` if the flows are of another tree, or a scheme picks an uplink that is not
+    valid.
     """
+    check_run(config, flows)
     if failures is None and not all_up(config):
         failures = draw_failures(config)
     engine = Engine(config, flows, failures, switches, trace)
@@ -99,11 +102,15 @@ class Engine:
         """Heap of (time, node, rank of the input port, packet, link it comes through)."""
         self.wakes: list[tuple[int, int]] = []
         """Heap of (time, host)."""
-        self.fired: dict[int, list[int]] = {}
-        """Flows that begin after a flow."""
+        self.waiting: list[deque[int]] = [deque() for _ in flows.needs]
+        """Flows that wait for each trigger, in their order."""
+        self.activated: list[list[tuple[int, int, int]]] = [[] for _ in flows.needs]
+        """Activations of each trigger: host, time there, time everywhere else."""
         self.rows: list[tuple[int, int, bool, int, int, int]] | None = [] if trace else None
         self.begin = np.full(len(flows), -1, np.int64)
         self.finish = np.full(len(flows), -1, np.int64)
+        self.arrived = [0] * len(flows)
+        """Data packets of a flow that have arrived."""
         self.complete = [0] * len(flows)
         """Packets of a flow that are acknowledged (without ACKs: that have arrived)."""
         self.first: int | None = None
@@ -112,12 +119,12 @@ class Engine:
         self._offer_flows()
 
     def _offer_flows(self) -> None:
-        """Tell the hosts of the flows that no other flow fires."""
+        """Tell the hosts of the flows that no trigger starts."""
         flows, config = self.flows, self.config
         for flow in range(len(flows)):
-            source, after = int(flows.source[flow]), int(flows.after[flow])
-            if after >= 0:
-                self.fired.setdefault(after, []).append(flow)
+            source, trigger = int(flows.source[flow]), int(flows.trigger[flow])
+            if trigger >= 0:
+                self.waiting[trigger].append(flow)
                 continue
             jitter = 0
             if config.jitter:
@@ -127,6 +134,26 @@ class Engine:
     def _allow(self, host: int, flow: int, time: int) -> None:
         self.hosts[host].allow(flow, time)
         heapq.heappush(self.wakes, (time, host))
+
+    def _activate(self, trigger: int, host: int, here: int, elsewhere: int) -> None:
+        """Activate a trigger (if it is one, not -1) at a host, at time `here`; known at other hosts
+        at time `elsewhere`."""
+        if trigger < 0:
+            return
+        times, waiting = self.activated[trigger], self.waiting[trigger]
+        times.append((host, here, elsewhere))
+        needs = int(self.flows.needs[trigger])
+        if needs == 0 and waiting:  # multishot: one flow, after this activation alone
+            self._start(waiting.popleft(), times[-1:])
+        elif needs == len(times):
+            for flow in waiting:
+                self._start(flow, times)
+
+    def _start(self, flow: int, activations: list[tuple[int, int, int]]) -> None:
+        """Let a flow begin when its host knows of all activations."""
+        host = int(self.flows.source[flow])
+        times = (here if host == at else elsewhere for at, here, elsewhere in activations)
+        self._allow(host, flow, max(times))
 
     def run(self, progress: Callable[[int], object] | None = None) -> None:
         """Handle events in order until there are none."""
@@ -162,9 +189,8 @@ class Engine:
         if not packet.ack and packet.number == 0:
             self.begin[flow] = now
         if not packet.ack and packet.number == self.flows.packets[flow] - 1:
-            for other in self.fired.get(flow, ()):
-                source = int(self.flows.source[other])
-                self._allow(source, other, gone + (source != number) * self.config.latency)
+            trigger = int(self.flows.sent[flow])
+            self._activate(trigger, number, gone, gone + self.config.latency)
         self._put(packet, host.link, now)
         heapq.heappush(self.wakes, (gone, number))
 
@@ -236,6 +262,10 @@ class Engine:
         if not packet.ack:
             self.delivered += 1
             self.last_data = now
+            self.arrived[flow] += 1
+            if self.arrived[flow] == self.flows.packets[flow]:
+                away = self.config.latency + self.config.data_time
+                self._activate(int(self.flows.received[flow]), number, now, now + away)
             if self.config.acks:
                 host.owed.append(packet)
                 heapq.heappush(self.wakes, (now, number))

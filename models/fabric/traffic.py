@@ -13,7 +13,7 @@ import numpy as np
 
 from models.common.check import choice, integer
 from models.fabric.config import FabricConfig
-from models.fabric.flows import MAX_PACKETS, Flows
+from models.fabric.flows import MAX_PACKETS, Flows, flows_between
 from models.fabric.network import tree_of
 from models.fabric.streams import Kind, draws, stream_start
 
@@ -140,24 +140,6 @@ def arrays(seed: int, count: int) -> Iterator[np.ndarray]:
     integer("seed", seed, 0, 2**64 - 1)
     for number in itertools.count():
         yield draws(stream_start(seed, Kind.TRAFFIC, number), count)
-
-
-def flows_between(
-    hosts: int,
-    source: np.ndarray,
-    destination: np.ndarray,
-    packets: np.ndarray,
-    after: np.ndarray | None = None,
-) -> Flows:
-    """Return flows that may all start at 0, or with the flow `after`."""
-    return Flows(
-        hosts,
-        source.astype(np.int32),
-        destination.astype(np.int32),
-        packets.astype(np.int64),
-        np.zeros(len(source), np.int64),
-        np.full(len(source), -1, np.int32) if after is None else after.astype(np.int32),
-    )
 
 
 def _packets(name: str, packets: int, flows: int) -> None:

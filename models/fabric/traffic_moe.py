@@ -10,9 +10,9 @@ import numpy as np
 
 from models.common.check import integer, real
 from models.fabric.config import FabricConfig
-from models.fabric.flows import MAX_PACKETS, Flows
+from models.fabric.flows import MAX_PACKETS, Flows, flows_between
 from models.fabric.network import tree_of
-from models.fabric.traffic import SERVER, arrays, flows_between
+from models.fabric.traffic import SERVER, arrays
 
 MEAN_BYTES = 492_000_000
 """What a GPU sends over the fat tree on average."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from models.common.check import choice, hint, integer, parse_real, real
-from models.common.errors import InputError
 from models.fabric import traffic as make
 from models.fabric.config import FabricConfig
 from models.fabric.connections import read_connections
@@ -151,11 +150,7 @@ class Workload:
         """Make the flows for a tree, with the configuration's seed."""
         seed = config.seed
         if self.is_matrix:
-            matrix = read_connections(self.traffic, max_nodes=tree_of(config).hosts)
-            try:
-                return flows_of(config, matrix)
-            except ValueError as error:
-                raise InputError(self.traffic, None, None, None, str(error)) from None
+            return flows_of(config, read_connections(self.traffic, tree_of(config).hosts))
         if self.traffic.startswith("moe"):
             eplb = self.traffic == "moe-eplb"
             return moe(config, seed, eplb=eplb, skew=self.skew, scale=self.scale)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from models.fabric.config import FabricConfig
-from models.fabric.flows import Flows
+from models.fabric.flows import Flows, flows_between
 from models.fabric.network import tree_of
 from models.fabric.result import Result
 
@@ -26,14 +27,27 @@ def flows(
     def each(values: int | Sequence[int], kind: type) -> np.ndarray:
         return np.ascontiguousarray(np.broadcast_to(np.array(values, kind), source.shape))
 
-    return Flows(
+    return flows_between(
         tree_of(config).hosts,
-        np.ascontiguousarray(source),
-        np.ascontiguousarray(destination),
+        source,
+        destination,
         each(packets, np.int64),
-        each(start, np.int64),
         each(after, np.int32),
+        start=each(start, np.int64),
     )
+
+
+def triggered(
+    config: FabricConfig,
+    pairs: Iterable[tuple[int, int]],
+    packets: int | Sequence[int],
+    needs: Sequence[int],
+    **triggers: Sequence[int],
+) -> Flows:
+    """The same with `trigger`, `sent`, `received` (-1 for all if left out) and `needs`."""
+    plain = flows(config, pairs, packets)
+    arrays = {name: np.array(values, np.int32) for name, values in triggers.items()}
+    return replace(plain, needs=np.array(needs, np.int32), **arrays)
 
 
 def permutation(config: FabricConfig, packets: int, seed: int = 0) -> Flows:

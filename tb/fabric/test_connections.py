@@ -28,9 +28,36 @@ def test_reads_flows_and_triggers(tmp_path: Path) -> None:
     found = read_connections(write(tmp_path, GOOD))
     assert found.nodes == 4
     assert found.flows == (
-        Flow(source=0, destination=1, size=9000, start=0, fires=1),
+        Flow(source=0, destination=1, size=9000, start=0, sent=1),
         Flow(source=1, destination=2, size=100, start=None, trigger=1),
     )
+
+
+def test_reads_all_kinds_of_triggers(tmp_path: Path) -> None:
+    text = """\
+Nodes 4
+Connections 5
+Triggers 5
+trigger id 9 multishot
+0->1 start 1.25 size 1 send_done_trigger 9 recv_done_trigger 2 prio 3
+0->2 start 2e3 size 1 recv_done_trigger 3 send_done_trigger 9
+0->3 trigger 9 size 1 recv_done_trigger 4
+3->0 start 0 size 1 recv_done_trigger 3 prio 0
+2->0 trigger 4 size 1 recv_done_trigger 3
+trigger id 2 barrier 1
+trigger id 3 barrier count 3
+trigger id 4 count 1 barrier
+trigger id 5 oneshot
+"""
+    found = read_connections(write(tmp_path, text))
+    needs = {number: trigger.needs for number, trigger in found.triggers.items()}
+    assert needs == {9: 0, 2: 1, 3: 3, 4: 1, 5: 1}
+    assert [flow.start for flow in found.flows] == [2, 2000, None, 0, None]
+    assert [(flow.sent, flow.received) for flow in found.flows] == [
+        *((9, 2), (9, 3), (None, 4), (None, 3), (None, 3))
+    ]
+    assert [flow.line for flow in found.flows] == [5, 6, 7, 8, 9]
+    assert found.triggers[3].line == 11
 
 
 def test_blank_lines_comments_and_crlf_are_fine(tmp_path: Path) -> None:
@@ -70,13 +97,65 @@ BAD = {
     "trigger count": (GOOD.replace("rs 1", "rs 7"), "3: Triggers: must be 1, .*, not '7'"),
     "no trigger count": (GOOD.replace("Triggers 1\n", ""), "1: Triggers: must be 1, .* not '0'"),
     "malformed trigger": (GOOD.replace(" oneshot", ""), "6: trigger: must read"),
+    "trigger without id": (GOOD.replace("er id 1 one", "er 1 one"), "6: trigger: must read"),
+    "unknown kind": (
+        GOOD.replace("oneshot", "twice"),
+        "6: trigger: must be oneshot, multishot or barrier count NUMBER, not 'twice'",
+    ),
+    "two kinds": (GOOD.replace("oneshot", "oneshot multishot"), "6: trigger: must be oneshot, mul"),
+    "barrier of nothing": (GOOD.replace("oneshot", "barrier"), "6: trigger: must be oneshot, mul"),
+    "barrier twice": (GOOD.replace("oneshot", "barrier 1 barrier"), "6: trigger: must be oneshot"),
+    "barrier without count": (
+        GOOD.replace("oneshot", "barrier count"),
+        "6: trigger: must be oneshot, multishot or barrier count NUMBER, not 'barrier count'",
+    ),
+    "barrier of text": (
+        GOOD.replace("oneshot", "barrier count x"),
+        "6: barrier: must be an integer from 1 to 2147483647, not 'x'",
+    ),
+    "barrier of 0": (GOOD.replace("oneshot", "barrier 0"), "6: barrier: must be an integer from 1"),
+    "barrier of too many": (
+        GOOD.replace("oneshot", "barrier count 2"),
+        "6: barrier: must be 1, as many as activate trigger 1, not '2'",
+    ),
+    "barrier of too few": (
+        GOOD.replace("1 id 1 ", "1 id 1 recv_done_trigger 1 ")
+        .replace("id 2 ", "id 2 recv_done_trigger 1 ")
+        .replace("oneshot", "barrier 2"),
+        "6: barrier: must be 3, as many as activate trigger 1, not '2'",
+    ),
+    "oneshot twice": (
+        GOOD.replace("id 2 ", "id 2 recv_done_trigger 1 "),
+        "5: recv_done_trigger: must be one that line 4 does not activate, as once is .*, not '1'",
+    ),
+    "multishot too seldom": (
+        GOOD.replace("oneshot", "multishot").replace("ions 2", "ions 3") + "3->0 trigger 1 size 1",
+        "7: trigger: must start at most 1 flows, as often as it is activated, not '1'",
+    ),
+    "multishot of two hosts": (
+        GOOD.replace("oneshot", "multishot").replace("id 2 ", "id 2 send_done_trigger 1 "),
+        "5: send_done_trigger: must not be multishot at another host, .*, than on line 4, not '1'",
+    ),
+    "multishot of two ends": (
+        GOOD.replace("oneshot", "multishot").replace("id 1 st", "id 1 recv_done_trigger 1 st"),
+        "4: recv_done_trigger: must not be multishot at another host, .*, than on line 4, not '1'",
+    ),
+    "start is text": (GOOD.replace("start 0", "start 1ns"), "4: start: must be a number from 0"),
+    "start is negative": (GOOD.replace("start 0", "start -0.5"), "4: start: must be a number from"),
+    "start is infinite": (GOOD.replace("start 0", "start inf"), "4: start: must be a number from"),
+    "start is too large": (GOOD.replace("start 0", "start 1e99"), "4: start: must be a number fr"),
+    "negative prio": (GOOD.replace("start 0", "start 0 prio -1"), "4: prio: must be an integer"),
+    "nobody declares what is received": (
+        GOOD.replace("id 2 ", "id 2 recv_done_trigger 5 "),
+        "5: recv_done_trigger: must be one that a trigger line names, not '5'",
+    ),
     "trigger twice": (
         GOOD.replace("rs 1", "rs 2") + TRIGGER,
         "7: trigger id: must be declared once, not '1'",
     ),
     "nobody fires": (
         GOOD.replace(" send_done_trigger 1", ""),
-        "5: trigger: must be one that some flow fires, not '1'",
+        "5: trigger: must be one that some flow activates, not '1'",
     ),
     "nobody declares": (
         GOOD.replace(TRIGGER, "").replace("Triggers 1", "Triggers 0"),
@@ -89,6 +168,16 @@ BAD = {
     "circle": (
         "Nodes 3\nConnections 1\nTriggers 1\n0->1 trigger 1 size 1 send_done_trigger 1\n" + TRIGGER,
         "4: trigger: must not wait for itself in a circle, not '1'",
+    ),
+    "circle of multishot": (
+        "Nodes 3\nConnections 2\nTriggers 1\n0->1 trigger 1 size 1 send_done_trigger 1\n"
+        "0->2 trigger 1 size 1 send_done_trigger 1\ntrigger id 1 multishot\n",
+        "4: trigger: must not wait for itself in a circle, not '1'",
+    ),
+    "barrier in a circle": (
+        "Nodes 3\nConnections 2\nTriggers 1\n0->1 start 0 size 1 send_done_trigger 1\n"
+        "1->2 trigger 1 size 1 recv_done_trigger 1\ntrigger id 1 barrier 2\n",
+        "5: trigger: must not wait for itself in a circle, not '1'",
     ),
     "not UTF-8": (GOOD + "\xff\n", "7: byte 0xff is not UTF-8 text"),
     "NUL": (GOOD + "\0\n", "7: NUL byte"),

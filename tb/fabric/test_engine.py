@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from models.fabric import engine, reference
 from models.fabric.config import HOST_ORDERS, TIES, FabricConfig
-from models.fabric.flows import Flows
+from models.fabric.flows import Flows, flows_between
 from models.fabric.network import tree_of
 from models.fabric.options import POINTERS, QUEUE_UNITS, SchemeOptions
 from models.fabric.result import differences
@@ -62,21 +62,53 @@ def configs(draw, scheme):
 
 
 @st.composite
-def traffic(draw, config, most=30):
-    """Flows between any hosts, some of them fired by others."""
+def traffic(draw, config, most=30, kinds=(0,)):
+    """Flows between any hosts, some of them started by others: sent (0), received (1)."""
     hosts = tree_of(config).hosts
     count = draw(st.integers(1, 30))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     source = rng.integers(0, hosts, count)
-    after = np.where(rng.random(count) < 0.3, rng.integers(0, np.arange(count) + 1) - 1, -1)
+    destination = (source + rng.integers(1, hosts, count)) % hosts
+    trigger, sent, received, needs = triggers(rng, source, destination, kinds)
     return Flows(
         hosts,
         source.astype(np.int32),
-        ((source + rng.integers(1, hosts, count)) % hosts).astype(np.int32),
+        destination.astype(np.int32),
         rng.integers(1, most, count),
         np.where(rng.random(count) < 0.5, rng.integers(0, 60_000, count), 0),
-        after.astype(np.int32),
+        trigger,
+        sent,
+        received,
+        needs,
     )
+
+
+def triggers(rng, source, destination, kinds):
+    """Triggers of all kinds, activated by `kinds` (0 sent, 1 received): each by some flows, and
+    starting some of those that come after all of these."""
+    count = len(source)
+    trigger, done = np.full(count, -1, np.int32), np.full((2, count), -1, np.int32)
+    needs = []
+    for _ in range(int(rng.integers(0, 6))):
+        kind, first = int(rng.choice(kinds)), int(rng.integers(0, count))
+        free = np.flatnonzero(done[kind] < 0)
+        if multishot := rng.random() < 0.4:
+            host = (source, destination)[kind]
+            free = free[host[free] == host[first]]
+        causes = rng.permutation(free)[: int(rng.integers(1, 5))]
+        if not len(causes):
+            continue
+        done[kind, causes] = len(needs)
+        activated = len(causes)
+        if not multishot and len(kinds) > 1:  # a barrier may wait for both ends
+            both = causes[done[1 - kind, causes] < 0][:2]
+            done[1 - kind, both] = len(needs)
+            activated += len(both)
+        waits = np.flatnonzero(trigger < 0)
+        waits = waits[waits > causes.max()][: activated if multishot else 4]
+        trigger[waits] = len(needs)
+        needs.append(0 if multishot else activated)
+    return trigger, done[0], done[1], np.array(needs, np.int32)
 
 
 def agree(config, flows):
@@ -97,16 +129,16 @@ def test_agrees_with_the_reference(scheme, data):
     agree(config, data.draw(traffic(config)))
 
 
+@pytest.mark.parametrize("scheme", ["ofan", "conga", "reps"])
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_agrees_about_what_has_arrived(scheme, data):
+    config = data.draw(configs(scheme))
+    agree(config, data.draw(traffic(config, most=12, kinds=(0, 1))))
+
+
 @pytest.mark.parametrize("acks", [True, False])
 def test_agrees_beyond_the_warm_up_of_reps(acks):
     config = FabricConfig(radix=4, levels=2, scheme="reps", acks=acks)
     hosts = np.arange(8, dtype=np.int32)
-    flows = Flows(
-        8,
-        hosts,
-        (hosts + 3) % 8,
-        np.full(8, 150),
-        np.zeros(8, np.int64),
-        np.full(8, -1, np.int32),
-    )
-    agree(config, flows)
+    agree(config, flows_between(8, hosts, (hosts + 3) % 8, np.full(8, 150)))

@@ -9,25 +9,21 @@ from hypothesis import strategies as st
 
 from models.fabric import engine, engine_compile, engine_setup
 from models.fabric.config import MIXES, FabricConfig
-from models.fabric.flows import Flows
+from models.fabric.flows import Flows, flows_between
 from models.fabric.options import SchemeOptions
 from models.fabric.result import differences
 from models.fabric.schemes import SCHEMES
+from models.fabric.traffic import all_to_all
+from tb.fabric.small import triggered
 from tb.fabric.test_engine import agree, configs, traffic
 
 HOSTS = 16
 
 
 def flows_of(source, destination, packets, start=0):
-    count = len(source)
-    return Flows(
-        HOSTS,
-        np.array(source, np.int32),
-        np.array(destination, np.int32),
-        np.full(count, packets, np.int64),
-        np.full(count, start, np.int64),
-        np.full(count, -1, np.int32),
-    )
+    source, packets = np.array(source), np.full(len(source), packets)
+    starts = np.full(len(source), start)
+    return flows_between(HOSTS, source, np.array(destination), packets, start=starts)
 
 
 def kernels_of(*schemes):
@@ -51,7 +47,7 @@ def test_wide_words_change_nothing(scheme, data):
 
 def test_words_that_turn_out_too_narrow_are_widened(monkeypatch):
     config = FabricConfig(radix=4, scheme="ofan")
-    flows = flows_of([0, 5], [9, 1], 3, start=2**54)
+    flows = flows_of([0, 5], [9, 1], 3, start=2**54 - 1)
     tried = []
     run = engine._run
     monkeypatch.setattr(engine, "_time_bits", lambda setting: 0)
@@ -60,10 +56,10 @@ def test_words_that_turn_out_too_narrow_are_widened(monkeypatch):
     assert tried == [False, True]
 
 
-def test_a_start_beyond_all_words_is_refused():
-    flows = flows_of([0], [9], 3, start=2**58)
+def test_times_beyond_all_words_are_refused(monkeypatch):
+    monkeypatch.setattr(engine, "_run", lambda *args: None)
     with pytest.raises(ValueError, match="start must leave all times below"):
-        engine.simulate(FabricConfig(radix=4, scheme="ofan"), flows)
+        engine.simulate(FabricConfig(radix=4, scheme="ofan"), flows_of([0], [9], 3))
 
 
 def test_chunks_grow_with_the_queues(monkeypatch):
@@ -89,24 +85,15 @@ def test_noted_queues_grow_too(monkeypatch):
 
 def test_a_case_that_does_not_fit_is_refused_with_the_number(monkeypatch):
     monkeypatch.setattr(engine.os, "sysconf", lambda name: 2**12)  # 16 MiB
-    flows = Flows(
-        8192, *(np.zeros(1, t) + v for t, v in zip("iiqqi", (0, 1, 9, 0, -1), strict=True))
-    )
+    flows = flows_between(8192, *(np.array([value]) for value in (0, 1, 9)))
     with pytest.raises(ValueError, match=r"memory, not take about 0\.\d GB"):
         engine.simulate(FabricConfig(radix=32), flows)
 
 
 def test_memory_estimate_covers_the_buffers():
     config = FabricConfig(radix=16, scheme="rsq")
-    source = np.arange(1024, dtype=np.int32)
-    flows = Flows(
-        1024,
-        source,
-        np.roll(source, 100),
-        np.full(1024, 64, np.int64),
-        np.zeros(1024, np.int64),
-        np.full(1024, -1, np.int32),
-    )
+    source = np.arange(1024)
+    flows = flows_between(1024, source, np.roll(source, 100), np.full(1024, 64))
     setting = engine.Setting(config, flows, None, "rsq")
     kernels = kernels_of("rsq")
     layout = engine_setup.layout_of(setting, kernels, 1024, False)
@@ -121,7 +108,7 @@ def test_memory_estimate_covers_the_buffers():
 def test_counts_of_a_window_have_room(radix, ack_bytes):
     """A switch's arrivals in a window are counted in 16 bits."""
     config = FabricConfig(radix=radix, link_latency_ns=10_000, ack_bytes=ack_bytes, gap_bytes=0)
-    flows = Flows(*(incast(1).hosts, *[np.full(1, 2**40 // 3)] * 5))
+    flows = flows_of([0], [1], 2**40 // 3)
     setting = engine_setup.Setting(config, flows, None, "rsq")
     assert engine_setup.window_of(config, kernels_of("rsq")) > 0
     assert engine_setup.arrivals_in_a_window(setting, kernels_of("rsq")) < 2**16
@@ -145,7 +132,7 @@ def test_engines_come_from_the_disk_and_stay_apart():
     engine.simulate(FabricConfig(radix=4, scheme="simple-rr"), flows)
     engine_compile.engine_for.cache_clear()
     kernels = kernels_of("rsq", "simple-rr")
-    engines = [engine_compile.engine_for(kernel, None, False, False) for kernel in kernels]
+    engines = [engine_compile.engine_for(kernel, None, False, False, False) for kernel in kernels]
     assert [sum(one.stats.cache_hits.values()) for one in engines] == [1, 1]
     for scheme in ("simple-rr", "rsq"):
         agree(FabricConfig(radix=4, scheme=scheme), incast(5))
@@ -195,6 +182,49 @@ def test_progress_is_told_and_may_stop_the_run(monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         engine.simulate(config, incast(20), progress=stop)
+
+
+def test_flows_that_never_begin_hang_no_engine():
+    """All packets are lost; what waits for their arrival, and what waits for that, never begins."""
+    config = FabricConfig(radix=4, scheme="ofan", buffer_bytes=50)
+    traffic = triggered(
+        config,
+        [(0, 15), (15, 0), (3, 8), (2, 7)],
+        3,
+        [1, 1, 1],
+        trigger=[-1, 0, 1, 2],
+        received=[0, -1, -1, -1],
+        sent=[1, 2, -1, -1],
+    )
+    agree(config, traffic)
+    assert (engine.simulate(config, traffic, trace=True).begin < 0).tolist() == [
+        *(False, True, False, True)
+    ]
+
+
+def test_a_barrier_of_all_hosts_is_quick():
+    """One all-to-all after another: every flow of the second waits for all of the first."""
+    config = FabricConfig(radix=8, scheme="ofan")
+    one = all_to_all(config, 1, packets=1)
+    none, step = np.full(len(one), -1, np.int32), np.zeros(len(one), np.int32)
+    twice = {n: np.tile(getattr(one, n), 2) for n in ("source", "destination", "packets", "start")}
+    both = Flows(
+        hosts=one.hosts,
+        trigger=np.concatenate([none, step]),
+        sent=np.full(2 * len(one), -1, np.int32),
+        received=np.concatenate([step, none]),
+        needs=np.array([len(one)], np.int32),
+        **twice,
+    )
+    result = engine.simulate(config, both)
+    begin = result.begin.reshape(2, -1)
+    assert begin[1].min() > begin[0].max() and (result.finish > 0).all()
+
+
+def test_names_of_the_engines_functions_differ():
+    """All functions of an engine see each other by name."""
+    names = [function.__name__ for part in engine_compile.PARTS for function in part.FUNCTIONS]
+    assert len(set(names)) == len(names)
 
 
 def test_idle_time_costs_nothing():

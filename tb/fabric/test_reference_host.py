@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from models.fabric.config import FabricConfig
-from models.fabric.flows import Flows
+from models.fabric.flows import flows_between
 from models.fabric.network import failures_of, tree_of
 from models.fabric.reference import simulate
 from models.fabric.result import Result
 from models.fabric.streams import Kind, Stream
-from tb.fabric.small import flows
+from tb.fabric.small import flows, triggered
 
 TIME, ACK_TIME, LATENCY = 4178, 84, 50_000
 
@@ -125,6 +125,80 @@ def test_triggers() -> None:
     assert result.begin.tolist() == [0, 2 * TIME, 2 * TIME + LATENCY]
 
 
+def test_a_barrier_waits_for_the_last_that_a_host_knows_of() -> None:
+    """Flow 0 is sent at 2T by host 0, flow 1 at T by host 3."""
+    config = FabricConfig(radix=4, jitter_ns=0, scheme="rsq", acks=False)
+    pairs = [(0, 15), (3, 8), (0, 14), (3, 9), (12, 1)]
+    waits = [-1, -1, 0, 0, 0]
+    traffic = triggered(config, pairs, [2, 1, 1, 1, 1], [2], trigger=waits, sent=[0, 0, -1, -1, -1])
+    known = [TIME + LATENCY, 2 * TIME + LATENCY, 2 * TIME + LATENCY]
+    assert simulate(config, traffic).begin.tolist() == [0, 0, *known]
+
+
+@pytest.mark.parametrize("acks", [False, True])
+def test_what_has_arrived_starts_flows(acks: bool) -> None:
+    """Flow 0 has arrived at host 1 when the last bit of its third packet has."""
+    config = FabricConfig(radix=4, jitter_ns=0, scheme="rsq", acks=acks)
+    waits, none = [-1, 0, 0], [-1, -1]
+    traffic = triggered(
+        config, [(0, 1), (1, 9), (5, 9)], [3, 1, 1], [1], trigger=waits, received=[0, *none]
+    )
+    there = 2 * TIME + 2 * (TIME - 20 + LATENCY)
+    result = simulate(config, traffic)
+    assert result.begin[2] == there + LATENCY + TIME
+    assert result.begin[1] == there  # before the ACK, as an ACK was sent last
+
+
+def test_a_barrier_of_both_ends_of_a_flow() -> None:
+    config = FabricConfig(radix=4, jitter_ns=0, scheme="rsq", acks=False)
+    ends: dict[str, list[int]] = {"sent": [0, -1, -1, -1], "received": [0, -1, -1, -1]}
+    traffic = triggered(
+        config, [(0, 1), (1, 9), (5, 9), (0, 9)], 1, [2], trigger=[-1, 0, 0, 0], **ends
+    )
+    there = 2 * (TIME - 20 + LATENCY)
+    away = there + LATENCY + TIME
+    assert simulate(config, traffic).begin.tolist() == [0, there, away, away]
+
+
+def test_a_multishot_trigger_keeps_two_flows_running() -> None:
+    """Flow 2 joins when flow 0 is through at T, flow 3 when flow 1 is at 5T; then none is left."""
+    config = FabricConfig(radix=4, jitter_ns=0, scheme="rsq", acks=False)
+    traffic = triggered(
+        config,
+        [(0, 15), (0, 14), (0, 13), (0, 12)],
+        [1, 3, 2, 1],
+        [0],
+        trigger=[-1, -1, 0, 0],
+        sent=[0, 0, 0, 0],
+    )
+    result = simulate(config, traffic, trace=True)
+    assert [flow for _, flow, *_ in sent_by(result, 0)] == [0, 1, 2, 1, 2, 1, 3]
+
+
+def test_a_multishot_trigger_of_what_has_arrived() -> None:
+    """The third activation finds no flow left."""
+    config = FabricConfig(radix=4, jitter_ns=0, scheme="rsq", acks=False)
+    traffic = triggered(
+        config,
+        [(0, 1), (15, 1), (2, 1), (1, 2), (7, 3)],
+        1,
+        [0],
+        trigger=[-1, -1, -1, 0, 0],
+        received=[0, 0, 0, -1, -1],
+    )
+    hop = TIME - 20 + LATENCY
+    # 2 is in the pod (4 links), 15 is not (6 links)
+    assert simulate(config, traffic).begin.tolist() == [0, 0, 0, 2 * hop, 4 * hop + LATENCY + TIME]
+
+
+def test_flows_whose_packets_are_lost_start_none() -> None:
+    config = FabricConfig(radix=4, jitter_ns=0, scheme="rsq", buffer_bytes=50)
+    triggers = {"trigger": [-1, 0, 1], "received": [0, -1, -1], "sent": [1, -1, -1]}
+    traffic = triggered(config, [(0, 15), (15, 0), (3, 8)], 2, [1, 1], **triggers)
+    result = simulate(config, traffic)
+    assert result.begin.tolist() == [0, -1, 2 * TIME + LATENCY]
+
+
 def test_a_chain_of_triggers_ends() -> None:
     config = FabricConfig(radix=4, scheme="ofan")
     pairs = [(i, i + 1) for i in range(15)]
@@ -145,5 +219,5 @@ def test_start_and_jitter() -> None:
 def test_no_flows() -> None:
     config = FabricConfig(radix=4, scheme="rsq")
     none = np.array([], np.int64)
-    result = simulate(config, Flows(16, none, none, none, none, none))
+    result = simulate(config, flows_between(16, none, none, none))
     assert (result.first, result.last_data, result.packet_hops) == (0, 0, 0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from models.fabric.config import FabricConfig
-from models.fabric.flows import Flows
+from models.fabric.flows import Flows, flows_between
 from models.fabric.network import Failures, draw_failures, failures_of, tree_of
 from models.fabric.rho import rho_max
 from models.fabric.traffic import all_to_all, permutation
@@ -95,12 +95,5 @@ def test_one_link_of_an_edge_down() -> None:
     edge_up[0, 0] = False
     failures = failures_of(tree, edge_up, np.ones((0, 3), bool))
     hosts = np.arange(tree.hosts)
-    shift = Flows(
-        tree.hosts,
-        hosts.astype(np.int32),
-        np.roll(hosts, -3).astype(np.int32),
-        np.full(tree.hosts, 5),
-        np.zeros(tree.hosts, np.int64),
-        np.full(tree.hosts, -1, np.int32),
-    )
+    shift = flows_between(tree.hosts, hosts, np.roll(hosts, -3), np.full(tree.hosts, 5))
     assert rho_max(config, shift, failures) == Fraction(2, 3)

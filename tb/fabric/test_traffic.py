@@ -116,10 +116,10 @@ def test_rings_go_through_servers_of_eight() -> None:
     assert len(set(seen)) == 16
     # A step begins with the flow that brought the host the step before it.
     for number in range(128, 384):
-        before = flows.after[number]
+        before = int(np.flatnonzero(flows.sent == flows.trigger[number])[0])
         assert flows.destination[before] == flows.source[number]
         assert before // 128 == number // 128 - 1
-    assert (flows.after[first] == -1).all()
+    assert (flows.trigger[first] == -1).all()
 
 
 @pytest.mark.parametrize(("eplb", "skew"), [(False, 1.48), (True, 1.13)])
@@ -211,26 +211,23 @@ def test_a_matrix_is_read_for_the_tree(tmp_path: Path) -> None:
         Workload(traffic=str(file)).flows(SMALL)
 
 
-TWO_FIRE = """\
-Nodes 8
-Connections 3
-Triggers 1
-0->1 start 0 size 1 send_done_trigger 7
-1->2 start 0 size 1 send_done_trigger 7
-2->3 trigger 7 size 1
-trigger id 7 oneshot
-"""
 BAD_MATRICES = {
-    "empty": ("Nodes 8\nConnections 0\n", "Connections must be at least one flow, not 0"),
+    "empty": ("Nodes 8\nConnections 0\n", "2: Connections: must be at least one flow, not '0'"),
     "late": (
-        f"Nodes 8\nConnections 1\n0->7 start {10 * 2**54} size 1\n",
-        f"start must be below 2**54 byte times, not {2**54}",
+        f"Nodes 8\nConnections 2\n0->1 start 0 size 1\n0->7 start {10 * 2**54} size 1\n",
+        f"4: start: must be below 2**54 byte times, not '{10 * 2**54}'",
     ),
     "large": (
-        f"Nodes 8\nConnections 1\n0->7 start 0 size {2**62}\n",
-        f"size must make at most {2**40} packets of all flows, not {2**50}",
+        f"Nodes 8\nConnections 2\n0->7 start 0 size 1\n0->7 start 0 size {2**62}\n",
+        f"4: size: must make at most {2**40} packets of all flows, not '{2**62}'",
     ),
-    "two fire": (TWO_FIRE, "send_done_trigger must be of one flow, not 7 of flows 1 and 2"),
+    "started twice": (
+        "Nodes 8\nConnections 3\nTriggers 1\n0->1 start 0 size 1 send_done_trigger 7\n"
+        "1->2 start 0 size 1 send_done_trigger 7\n2->3 trigger 7 size 1\n"
+        "trigger id 7 oneshot\n",
+        "5: send_done_trigger: must be one that line 4 does not activate, as once is all it takes, "
+        "not '7'",
+    ),
 }
 
 
@@ -245,7 +242,7 @@ def test_both_engines_refuse_the_same_matrices(
     words = ["fabric", "run", "--k", "4", "--traffic", str(file), "--engine", engine]
     assert netweave.main(words) == 2
     err = capfd.readouterr().err
-    assert f"m.cm: {message}" in err
+    assert f"m.cm:{message}" in err
     assert err.count("\n") == 1
 
 
@@ -259,5 +256,5 @@ def test_large_packets_keep_to_the_range_of_times(tmp_path: Path) -> None:
     """A packet of 1 MiB takes more than 2**20 byte times, so fewer than 2**34 of them fit."""
     file = tmp_path / "m.cm"
     file.write_text(f"Nodes 8\nConnections 1\n0->7 start 0 size {2**54}\n")
-    with pytest.raises(ValueError, match=r"m\.cm: size must make at most 17178\d{6} packets"):
+    with pytest.raises(ValueError, match=r"m\.cm:3: size: must make at most 17178\d{6} packets"):
         Workload(traffic=str(file)).flows(FabricConfig(radix=4, levels=2, payload_bytes=2**20))

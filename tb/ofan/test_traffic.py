@@ -61,10 +61,10 @@ def simulate(matrix: Connections, packets: int | None, delay: int) -> Sent:
                 left[number] -= 1
                 if left[number]:
                     running[host].append(number)
-                elif flow.fires is not None and flow.fires not in fired:
-                    fired.add(flow.fires)
+                elif flow.sent is not None and flow.sent not in fired:
+                    fired.add(flow.sent)
                     for other, waits in enumerate(matrix.flows):
-                        if waits.trigger == flow.fires:
+                        if waits.trigger == flow.sent:
                             starts[other] = slot + 1
         slot += 1
     return sent
@@ -123,12 +123,12 @@ def matrices(draw: Draw) -> Connections:
                 size=size,
                 start=start,
                 trigger=trigger,
-                fires=draw(st.sampled_from([number, None])) if trigger is None else number,
+                sent=draw(st.sampled_from([number, None])) if trigger is None else number,
             )
         )
-    fired = {flow.fires for flow in flows}
+    fired = {flow.sent for flow in flows}
     kept = [flow for flow in flows if flow.trigger is None or flow.trigger in fired]
-    fired = {flow.fires for flow in kept}
+    fired = {flow.sent for flow in kept}
     return Connections(nodes, tuple(f for f in kept if f.trigger is None or f.trigger in fired))
 
 
@@ -287,7 +287,7 @@ def test_generated_matrices() -> None:
             size=1,
             start=0 if step == 1 else None,
             trigger=None if step == 1 else 100 * source + step - 1,
-            fires=100 * source + step,
+            sent=100 * source + step,
         )
         for source in range(16)
         for step in range(1, 16)
