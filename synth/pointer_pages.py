@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 from models.ofan.study_traffic import LOADS, TRAFFIC
+from synth import pointer_parts, pointer_targets
 from synth import pointer_tables as tables
 from synth.pointer_price import committed_prices
 from synth.pointer_study import NAME
 from synth.records import COMMITTED, read_records
 from synth.table import Table
+
+SORTING = ("sorted-banked", "sorted")
 
 
 @cache
@@ -32,7 +35,38 @@ def pointer_kinds() -> str:
 
 def pointer_verdict() -> str:
     """What the study says, in sentences."""
-    return "".join(f"- {line}\n" for line in tables.verdict(committed_study()))
+    return "".join(f"- {line}\n" for line in pointer_targets.verdict(committed_study()))
+
+
+def pointer_targets_table() -> str:
+    """What the named points reach of the six targets."""
+    return pointer_targets.targets_table(committed_study()).markdown()
+
+
+def pointer_whole() -> str:
+    """What the prices leave out: the presets as they are built."""
+    return pointer_parts.whole_table(committed_study().prices).markdown()
+
+
+def pointer_queued_parts() -> str:
+    """The parts of the priced engines with queues."""
+    return pointer_parts.parts_table(committed_study(), "queued-banked").markdown()
+
+
+def pointer_matched_parts() -> str:
+    """The parts of the priced engines that compare in groups."""
+    return pointer_parts.parts_table(committed_study(), "matched-banked").markdown()
+
+
+def pointer_sorted_parts() -> str:
+    """The parts of the priced engines that sort: with banks, and the paper's."""
+    found = (pointer_parts.parts_table(committed_study(), kind) for kind in SORTING)
+    return "\n".join(made.markdown() for made in found)
+
+
+def pointer_exactness() -> str:
+    """What exact rotation costs over pOfan."""
+    return pointer_parts.exactness_table(committed_study()).markdown()
 
 
 def pointer_engines() -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from models.ofan.study import BACKLOG, CYCLES
 from models.ofan.study_traffic import LOADS
-from synth.pointer_study import SHOWN
+from synth.pointer_study import PIPES, SHOWN
 from synth.pointer_tables import (
     CHOSEN,
     DRIFT,
@@ -19,6 +19,8 @@ from synth.symphony_study import figure_class
 
 MARKERS = {"sorted": "*", "sorted-banked": "s", "matched-banked": "^", "queued-banked": "o"}
 """By kind of engine."""
+MOST_KILO_GATES = 30
+KILO_TICKS = (10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000)
 TICKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 
 
@@ -44,39 +46,42 @@ def load_plot(study: Study) -> Any:
 
 def pareto_plot(study: Study) -> Any:
     """Return a figure of what engines cost against how they do, each priced engine a point, and the
-    frontier as a line. Raises `ValueError` if no engine has a price."""
-    points = {
-        engine: study.prices[SHOWN, engine].gates / 1000
-        for engine in study.engines()
-        if (SHOWN, engine) in study.prices and engine != "sorted"
-    }
+    frontier of exact ones as a line. Raises `ValueError` if no engine has a price."""
+    points = [(SHOWN, point) for point in study.points()]
     if not points:
         raise ValueError("prices must be known for the plot of engines against their price")
-    figure = figure_class()(figsize=(10, 5), layout="constrained")
+    points += [(PIPES, point) for point in study.points(PIPES)]
+    kilo = {at: study.prices[at].gates() / 1000 for at in points}
+    figure = figure_class()(figsize=(11, 6), layout="constrained")
     sides = [
         (SATURATED, CYCLES, "cycles a batch, random keys on all lanes", MOST_CYCLES),
         (DRIFT, BACKLOG, "worst backlog of line-rate permutations, batches", MOST_BACKLOG),
     ]
     for axes, (traffic, what, label, most) in zip(figure.subplots(1, 2), sides, strict=True):
-        values = {engine: study.numbers(engine, traffic)[what] for engine in points}
-        for kind, marker in MARKERS.items():
-            mine = [engine for engine in points if engine.partition(",")[0] == kind]
-            x, y = [points[engine] for engine in mine], [values[engine] for engine in mine]
-            if mine:
-                axes.scatter(x, y, marker=marker, s=20, label=kind)
-        frontier = []
-        for engine in sorted(points, key=lambda name: (points[name], values[name])):
-            if not frontier or values[engine] < values[frontier[-1]]:
-                frontier.append(engine)
-        x, y = [points[e] for e in frontier], [values[e] for e in frontier]
+        values = {at: study.numbers(at[1], traffic, at[0])[what] for at in points}
+        for shape, kind in dict.fromkeys((at[0], at[1].partition(",")[0]) for at in points):
+            mine = [at for at in points if (at[0], at[1].partition(",")[0]) == (shape, kind)]
+            x, y = [kilo[at] for at in mine], [values[at] for at in mine]
+            named = f"pOfan, {kind}" if shape == PIPES else kind
+            marker = "x" if shape == PIPES else MARKERS[kind]
+            axes.scatter(x, y, marker=marker, s=20, label=named)
+        frontier: list[tuple[str, str]] = []
+        for at in sorted(points, key=lambda at: (kilo[at], values[at])):
+            if at[0] == SHOWN and (not frontier or values[at] < values[frontier[-1]]):
+                frontier.append(at)
+        x, y = [kilo[at] for at in frontier], [values[at] for at in frontier]
         axes.step(x, y, where="post", linewidth=0.8, color="grey")
-        for engine in frontier:
-            name = engine.partition(", ")[2]
-            at = (points[engine], values[engine])
-            axes.annotate(name, at, (4, 4), textcoords="offset points", fontsize=6)
+        for at in frontier:
+            name = at[1].partition(", ")[2] or at[1]
+            where = (kilo[at], values[at])
+            axes.annotate(name, where, (4, 4), textcoords="offset points", fontsize=6)
         axes.axhline(most, color="grey", linewidth=0.8, linestyle="--")
-        axes.axvline(30, color="grey", linewidth=0.8, linestyle="--")
+        axes.axvline(MOST_KILO_GATES, color="grey", linewidth=0.8, linestyle="--")
         axes.set_xlabel("kGE without storage bits")
+        axes.set_xscale("log")
+        axes.set_xlim(right=max(kilo.values()) * 2)  # room for the name of the last one
+        kilos = [tick for tick in KILO_TICKS if min(kilo.values()) / 2 < tick]
+        axes.set_xticks(kilos, [f"{tick:,}" for tick in kilos])
         axes.set_ylabel(label)
         axes.set_yscale("log")
         axes.set_yticks(TICKS, [str(tick) for tick in TICKS])

@@ -12,22 +12,18 @@ from rich.console import Console
 from rich.progress import Progress
 
 from models.common.files import replacing
+from models.ofan.engine import KINDS
 from rtl.verilog import write_whole
+from synth.pointer_parts import parts_table, price_records, prices_csv
 from synth.pointer_plots import load_plot, pareto_plot
 from synth.pointer_price import committed_prices
 from synth.pointer_study import NAME, SHOWN, study
-from synth.pointer_tables import (
-    Study,
-    engines_table,
-    for_docs,
-    runs_csv,
-    sizes_table,
-    verdict,
-)
+from synth.pointer_tables import Study, engines_table, for_docs, runs_csv, sizes_table
+from synth.pointer_targets import targets_table, verdict
 from synth.records import COMMITTED, Record, write_records
 from synth.symphony_study import figure_class, save_svg
 
-WIDE = 260
+WIDE = 300
 """Columns that the table needs."""
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "img"
 
@@ -43,7 +39,7 @@ def bar(title: str) -> Iterator[Callable[[int, int], None]]:
 
 def study_pointers(out: Path | None, *, quick: bool, jobs: int | None, as_json: bool) -> None:
     """Run the study of pointer engines; print its table or its records, and write records, tables
-    and plots into `out`, if given.
+    and plots into `out`, if given. Prices are those of the release: none is mapped again.
 
     Raises `ValueError` before anything is done if a plot cannot be drawn.
     """
@@ -52,9 +48,14 @@ def study_pointers(out: Path | None, *, quick: bool, jobs: int | None, as_json: 
     with bar(NAME) as progress:
         records = study(quick=quick, jobs=jobs, progress=progress)
     found = Study(records, committed_prices())
-    paths = [] if out is None else write_study(out, records, found)
+    prices = price_records({shape for shape, _, _ in found.found})
+    paths = [] if out is None else write_study(out, records, prices, found)
     if as_json:
-        print(json.dumps([asdict(record) for record in records], indent=1, ensure_ascii=False))
+        print(
+            json.dumps(
+                [asdict(record) for record in [*records, *prices]], indent=1, ensure_ascii=False
+            )
+        )
         return
     console = Console()
     console.width = max(console.width, WIDE)
@@ -81,11 +82,18 @@ def save_plots(folder: Path, found: Study) -> list[Path]:
     return list(plots)
 
 
-def write_study(folder: Path, records: Sequence[Record], found: Study) -> list[Path]:
+def write_study(
+    folder: Path, records: Sequence[Record], prices: Sequence[Record], found: Study
+) -> list[Path]:
     """Write records, tables and plots into a folder; return their paths."""
-    tables = (engines_table(found).markdown(), sizes_table(found).markdown())
-    texts = {f"{NAME}.csv": runs_csv(found), f"{NAME}.md": "\n".join(tables)}
-    write_records(folder / f"{NAME}.json", records)
+    tables = [targets_table(found), engines_table(found), sizes_table(found)]
+    tables += [parts_table(found, kind) for kind in KINDS]
+    texts = {
+        f"{NAME}.csv": runs_csv(found),
+        f"{NAME}-prices.csv": prices_csv(prices),
+        f"{NAME}.md": "\n".join(made.markdown() for made in tables if made.rows),
+    }
+    write_records(folder / f"{NAME}.json", [*records, *prices])
     for name, text in texts.items():
         write_whole(folder / name, text)
     written = [folder / name for name in (f"{NAME}.json", *texts)]

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from models.ofan.engine import STORAGES
 from models.ofan.study import BACKLOG, CYCLES, IN_FRONT, LARGEST, MEAN, P99, P9999, Numbers
 from models.ofan.study_traffic import LOADS, TRAFFIC
-from synth.pointer_price import Prices
-from synth.pointer_study import SHAPES, SHOWN, SPLIT, engines, numbers_of
+from synth.ge import FLOP_GE
+from synth.pointer_price import GROUPS, Price, Prices, engine_of
+from synth.pointer_study import PIPES, SHAPES, SHOWN, SPLIT, engines, numbers_of
 from synth.records import Record
 from synth.table import Table, shown
 
@@ -18,7 +19,10 @@ PERMUTATION, DRIFT, REGULAR = "permutation", "drift", ("all-to-all", "ring")
 RANDOM = tuple(f"random-{load}" for load in LOADS)
 SATURATED = RANDOM[-1]
 MOST_BACKLOG, MOST_CYCLES = 4, 3
-"""What is asked for: batches behind under the permutations, and cycles a batch of random keys."""
+"""What is asked for: batches behind at line rate, and cycles a batch of random keys."""
+SLACK = 0.005
+"""A target counts as missed from so much over it on: cycles a batch of random keys are 0.4 % more
+or less where the keys are drawn anew."""
 CHOSEN = (
     "queued-banked, 16 banks, 32 queues, depth 2",
     "queued-banked, 32 banks, 32 queues, depth 2",
@@ -49,16 +53,28 @@ class Study:
         names = dict.fromkeys(engine for at, engine, _ in self.found if at == shape)
         return [name for name in names if name.endswith(SPLIT) == split]
 
-    def numbers(self, engine: str, traffic: str, shape: str = SHOWN) -> Numbers:
-        """Return the numbers of a run."""
-        return self.found[shape, engine, traffic]
+    def numbers(self, point: str, traffic: str, shape: str = SHOWN) -> Numbers:
+        """Return the numbers of a run of an engine, or of one of its points."""
+        return self.found[shape, engine_of(point), traffic]
 
-    def meets(self, engine: str) -> bool:
-        """Whether an engine of the running example waits no longer than is asked for."""
-        return (
-            self.numbers(engine, PERMUTATION)[BACKLOG] <= MOST_BACKLOG
-            and self.numbers(engine, SATURATED)[CYCLES] <= MOST_CYCLES
-        )
+    def points(self, shape: str = SHOWN) -> list[str]:
+        """Return the names of a switch's engines that have a price, in the order of the study, one
+        for each number of lanes in a group."""
+        return [
+            point
+            for engine in self.engines(shape)
+            for at, point in self.prices
+            if at == shape and engine_of(point) == engine
+        ]
+
+    def backlog(self, point: str, shape: str = SHOWN) -> float:
+        """Return the most batches behind at line rate, under permutations and with drift."""
+        return max(self.numbers(point, kind, shape)[BACKLOG] for kind in (PERMUTATION, DRIFT))
+
+    def waits_as_asked(self, point: str, shape: str = SHOWN) -> bool:
+        """Whether packets wait no longer than is asked for, whatever the price."""
+        cycles = self.numbers(point, SATURATED, shape)[CYCLES]
+        return self.backlog(point, shape) <= MOST_BACKLOG and cycles <= MOST_CYCLES * (1 + SLACK)
 
 
 def waits(numbers: Numbers, what: str) -> str:
@@ -69,35 +85,46 @@ def waits(numbers: Numbers, what: str) -> str:
 POINT = ("engine", "banks", "queues", "depth")
 
 
-def point_cells(shape: str, engine: str) -> list[str]:
+def point_cells(shape: str, point: str) -> list[str]:
     """Return the cells of the columns `POINT`."""
-    point = engines(shape)[engine]
-    if not point.banked:
-        return [point.kind, "-", "-", "-"]
-    queues = "-" if point.queues is None else str(point.queues)
-    return [point.kind, str(point.banks), queues, str(point.depth)]
+    engine = engines(shape)[engine_of(point)]
+    if not engine.banked:
+        return [engine.kind, "-", "-", "-"]
+    kind = engine.kind + "".join(point.partition(GROUPS)[1:])
+    queues = "-" if engine.queues is None else str(engine.queues)
+    return [kind, str(engine.banks), queues, str(engine.depth)]
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return a table of numbers, but for the names."""
-    numbers = frozenset(headers) - {"switch", "engine", "traffic", "meets the aim"}
+    numbers = frozenset(headers) - {"switch", "engine", "traffic", "waits as asked"}
     return Table(title="", headers=headers, rows=rows, numbers=numbers)
 
 
 def engines_table(study: Study) -> Table:
-    """Return all engines of the running example, and which of them meet what is asked for."""
+    """Return all engines of the running example, and which of them wait no longer than is asked
+    for; then pOfan's that have a price."""
     headers = [*POINT, "permutation: backlog", "p99.99 wait", "longest wait", "in front"]
-    headers += ["drift: backlog", "drift: in front", "random: cycles a batch", "meets the aim"]
+    headers += ["drift: backlog", "drift: in front", "random: cycles a batch", "waits as asked"]
     headers += price_headers(study)
     rows = []
-    for engine in study.engines():
-        still, drift = (study.numbers(engine, kind) for kind in (PERMUTATION, DRIFT))
+    points = [(SHOWN, point) for engine in study.engines() for point in _named(study, engine)]
+    points += [(PIPES, point) for point in study.points(PIPES)]
+    for shape, point in points:
+        still, drift = (study.numbers(point, kind, shape) for kind in (PERMUTATION, DRIFT))
         cells = [shown(still[what]) for what in (BACKLOG, P9999, LARGEST, IN_FRONT)]
         cells += [shown(drift[what]) for what in (BACKLOG, IN_FRONT)]
-        cells.append(f"{study.numbers(engine, SATURATED)[CYCLES]:.2f}")
-        cells.append("yes" if study.meets(engine) else "-")
-        rows.append([*point_cells(SHOWN, engine), *cells, *price_cells(study, SHOWN, engine)])
+        cells.append(f"{study.numbers(point, SATURATED, shape)[CYCLES]:.2f}")
+        cells.append("yes" if study.waits_as_asked(point, shape) else "-")
+        kind, *rest = point_cells(shape, point)
+        kind = f"pOfan, 8 pipes: {kind}" if shape == PIPES else kind
+        rows.append([kind, *rest, *cells, *price_cells(study, shape, point)])
     return table(headers, rows)
+
+
+def _named(study: Study, engine: str) -> list[str]:
+    """Return an engine's points, or its name where it has no price."""
+    return [point for point in study.points() if engine_of(point) == engine] or [engine]
 
 
 def traffic_table(study: Study, engine: str) -> Table:
@@ -158,40 +185,33 @@ def sized(shape: str) -> list[str]:
     ]
 
 
-def verdict(study: Study) -> list[str]:
-    """Return what the study says, in sentences."""
-    names = [engine for engine in study.engines() if engine != "sorted"]
-    steady = [n for n in names if study.numbers(n, PERMUTATION)[BACKLOG] <= MOST_BACKLOG]
-    both = [n for n in names if study.meets(n)]
-    lines = [
-        f"{len(steady)} of {len(names)} engines with banks are never more than {MOST_BACKLOG} "
-        f"batches behind under the permutations; {len(both)} of these take random keys in at most "
-        f"{MOST_CYCLES} cycles a batch, too.",
-    ]
-    if both:
-        first = both[0]
-        still, drift, random = (study.numbers(first, t) for t in (PERMUTATION, DRIFT, SATURATED))
-        lines.append(
-            f"The one of these with the fewest banks and the least room is {first}: at most "
-            f"{still[BACKLOG]:.0f} batches behind, {drift[BACKLOG]:.0f} with drift, and "
-            f"{random[CYCLES]:.2f} cycles a batch of random keys."
-        )
-    return lines
-
-
 def price_headers(study: Study) -> list[str]:
-    """Return the headers of what engines cost, if that is known of any."""
-    all_in = [f"GE with {storage}" for storage in STORAGES]
-    return ["GE", *all_in, "depth, gates"] if study.prices else []
+    """Return the headers of what engines cost, if that is known of any: each at the two weights of
+    a flip-flop."""
+    if not study.prices:
+        return []
+    priced = ["GE", *(f"GE with {storage}" for storage in STORAGES)]
+    return [*(f"{what}, {weight:g}" for what in priced for weight in FLOP_GE.values()), "gates"]
 
 
-def price_cells(study: Study, shape: str, engine: str) -> list[str]:
-    """Return the cells under `price_headers`, a dash for each that is not known."""
-    price = study.prices.get((shape, engine))
+def price_cells(study: Study, shape: str, point: str) -> list[str]:
+    """Return the cells under `price_headers`, a dash for each that is not known; ≈ marks what was
+    fitted."""
+    price = study.prices.get((shape, point))
     if price is None:
         return ["-" for _ in price_headers(study)]
-    all_in = (price.all_in.get(storage) for storage in STORAGES)
-    return [shown(value) for value in (price.gates, *all_in, price.depth)]
+    return [*(cell(price, value) for value in weighed(price)), shown(price.depth)]
+
+
+def weighed(price: Price) -> list[float | None]:
+    """Return what a point costs without storage and with each, at both weights of a flip-flop."""
+    values: list[float | None] = [price.gates(convention) for convention in FLOP_GE]
+    return values + [price.all_in(s, convention) for s in STORAGES for convention in FLOP_GE]
+
+
+def cell(price: Price, value: float | None) -> str:
+    """Return a number of a price; ≈ marks what was fitted."""
+    return f"{'≈' * (price.fitted and value is not None)}{shown(value)}"
 
 
 USED = {
@@ -206,12 +226,14 @@ USED = {
 
 def for_docs(records: Iterable[Record]) -> list[Record]:
     """Return the records that tables and plots of the docs are made from."""
+    kept = {shape: set(sized(shape)) for shape in SHAPES}
+    kept[PIPES] |= {name for name, engine in engines(PIPES).items() if engine.queues == 2}
 
     def used(record: Record) -> bool:
         traffic, _, what = record.metric.partition(": ")
         table = what in USED.get(traffic, ())
         if record.preset != SHOWN:
-            return table and record.block in sized(record.preset)
+            return table and record.block in kept[record.preset]
         line = record.block in CHOSEN and traffic in RANDOM and what == CYCLES
         return table or line or record.block == FULLY_SHOWN
 
@@ -219,11 +241,16 @@ def for_docs(records: Iterable[Record]) -> list[Record]:
 
 
 def runs_csv(study: Study) -> str:
-    """Return all runs as CSV: one a row."""
+    """Return all runs as CSV: one a row, with the price of the engine where it is known."""
     text = io.StringIO()
     whats = (MEAN, P99, P9999, LARGEST, BACKLOG, IN_FRONT, CYCLES)
+    headers = price_headers(study)
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["switch", "engine", "traffic", *whats])
-    for run, numbers in study.found.items():
-        rows.writerow([*run, *(f"{numbers[what]:g}" for what in whats)])
+    rows.writerow(["switch", "engine", "traffic", *whats, *headers])
+    for (shape, engine, traffic), numbers in study.found.items():
+        price = study.prices.get((shape, engine))
+        found = [*weighed(price), price.depth] if price else [None for _ in headers]
+        cells = ["" if value is None else f"{value:.10g}" for value in found]
+        run = (shape, engine, traffic)
+        rows.writerow([*run, *(f"{numbers[what]:g}" for what in whats), *cells])
     return text.getvalue()

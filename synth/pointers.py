@@ -31,7 +31,14 @@ from rtl.ofan.waiting import BatchQueue
 from synth.ge import Cost, price
 from synth.memory import memory_cost, rom
 from synth.parts import TOTAL, Progress, Row
-from synth.pointer_price import INITIAL, PRICES, STORE, committed_prices, preset_name
+from synth.pointer_price import (
+    INITIAL,
+    ORDER,
+    PRICES,
+    STORE,
+    committed_prices,
+    preset_name,
+)
 from synth.pointer_report import IMAGES, save_plots
 from synth.pointer_study import NAME, SHAPES
 from synth.pointer_tables import Study
@@ -39,23 +46,22 @@ from synth.records import COMMITTED, Record, read_records, records_of, write_rec
 from synth.store import store_rows
 from synth.symphony_study import figure_class
 
-ORDER = "π"
-"""The part that turns positions into uplinks."""
-
 
 def _queued(banks: int, queues: int, depth: int = 2) -> Engine:
     return Engine(kind="queued-banked", banks=banks, queues=queues, depth=depth)
 
 
+def _matched(banks: int, group: int) -> Engine:
+    return Engine(kind="matched-banked", banks=banks, group=group, depth=4)
+
+
 POINTS: tuple[tuple[str, Engine], ...] = (
     # The running example: what it takes to wait less.
-    ("edge-k64", _queued(16, 16, 1)),
-    ("edge-k64", _queued(16, 16, 2)),
-    ("edge-k64", _queued(16, 16, 3)),
-    ("edge-k64", _queued(32, 16)),
-    ("edge-k64", _queued(64, 16)),
-    ("edge-k64", _queued(32, 32)),
-    ("edge-k64", Engine(kind="matched-banked", banks=16, depth=4)),
+    *(("edge-k64", _queued(16, 16, depth)) for depth in (1, 2, 3, 5)),
+    *(("edge-k64", _queued(32, 16, depth)) for depth in (2, 3, 4)),
+    *(("edge-k64", _queued(64, 16, depth)) for depth in (2, 3, 4)),
+    *(("edge-k64", _queued(banks, 32)) for banks in (8, 16, 32, 64)),
+    *(("edge-k64", _matched(banks, group)) for banks in (8, 16) for group in (4, 8)),
     ("edge-k64", Engine(kind="sorted-banked", banks=32, depth=4)),
     # Other sizes: a bank for each lane of a pipe, and both numbers of queues where they are small.
     ("edge-k32", _queued(16, 8)),
@@ -68,8 +74,7 @@ POINTS: tuple[tuple[str, Engine], ...] = (
     ("edge-k8", _queued(4, 4)),
     ("edge-k8", _queued(4, 2)),
     ("pofan4-k64", _queued(4, 4)),
-    ("pofan4-k64", _queued(4, 2)),
-    ("pofan4-k64", _queued(8, 2)),
+    *(("pofan4-k64", _queued(banks, 2)) for banks in (2, 4, 8)),
     ("edge-k128", _queued(64, 32)),
 )
 """The points of the study that are mapped: with the order plain and without failure logic, as the

@@ -26,12 +26,18 @@ from synth.measured import Numbers, committed
 from synth.parts import TOTAL, cost_table, fits
 from synth.pointer_pages import (
     pointer_engines,
+    pointer_exactness,
     pointer_kinds,
+    pointer_matched_parts,
     pointer_pareto,
+    pointer_queued_parts,
     pointer_sizes,
+    pointer_sorted_parts,
     pointer_split,
+    pointer_targets_table,
     pointer_traffic,
     pointer_verdict,
+    pointer_whole,
 )
 from synth.power import power_table
 from synth.records import COMMITTED, Record, read_records
@@ -219,9 +225,15 @@ PAGES: dict[str, tuple[Callable[[], str], ...]] = {
     "docs/symphony/accuracy.md": (accuracy, tools),
     "docs/ofan/pointers.md": (
         pointer_kinds,
+        pointer_targets_table,
         pointer_verdict,
+        pointer_whole,
         pointer_engines,
         pointer_pareto,
+        pointer_queued_parts,
+        pointer_matched_parts,
+        pointer_sorted_parts,
+        pointer_exactness,
         pointer_traffic,
         pointer_split,
         pointer_sizes,
