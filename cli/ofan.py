@@ -230,11 +230,14 @@ def prove(preset: Preset) -> None:
 def verilog(
     preset: Preset,
     out: Folder,
+    storage: Annotated[
+        str | None, typer.Option(help="What holds the pointers of banks: flops, latches or sram.")
+    ] = None,
 ) -> None:
     """Write a preset as Verilog, and the lint waivers that belong to it."""
     from rtl.export import export_ofan
 
-    for path in export_ofan(preset, out):
+    for path in export_ofan(preset, out, storage):
         say(f"wrote {path}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,11 @@ from models.symphony import config as symphony
 from models.symphony.beat import order, packet, receipt
 from models.symphony.config import SymphonyConfig
 from models.symphony.settings import settings
+from rtl.common.store import MODULES
 from rtl.csig.hop import Hop
+from rtl.ofan.engine import PointerEngine
+from rtl.ofan.pipeline import Pipeline
+from rtl.ofan.sorted_banked import SortedBanked
 from rtl.ofan.switch import Switch
 from rtl.symphony.marker import Marker
 from rtl.symphony.tally import verdict_layout
@@ -40,22 +45,58 @@ WAIVERS = Path(__file__).with_name("netweave.vlt")
 """Verilator's waivers for every design of the house, each with its reason."""
 
 
-def export_ofan(preset_name: str, folder: Path) -> tuple[Path, Path]:
+def export_ofan(preset_name: str, folder: Path, storage: str | None = None) -> tuple[Path, Path]:
     """Write the Verilog of a preset of Ofan and the waivers into `folder`; return both paths.
 
     The first is `ofan_PRESET.v`, whose top module has the same name with `_` for `-`; the second
-    `netweave.vlt`. The same preset gives the same bytes. Raises `ValueError` for a preset that does
-    not exist, `OSError` if the folder cannot be written.
+    `netweave.vlt`. The same preset gives the same bytes. With `storage` the pointers of its banks
+    are held so, and the file is `ofan_PRESET-STORAGE.v` if that is not flip-flops. Raises
+    `ValueError` for a preset that does not exist or storage that it cannot have, `OSError` if the
+    folder cannot be written.
     """
     c = ofan.preset(preset_name)
+    name = preset_name
+    if storage is not None:
+        c = replace(c, engine=replace(c.engine, storage=storage))
+        name += f"-{storage}" if storage != "flops" else ""
     a, b = c.request_bits, c.answer_bits
     about = [
         f"Ofan for {c.lanes} lanes and {c.uplinks} uplinks, "
         f"{c.destinations} destinations x {c.size_classes} size classes.",
-        f"{latencies(c)['switch']} cycles from s_axis to m_axis; one batch a cycle.",
+        *_pace(c),
         f"s_axis_tdata, m_axis_tdata: lane l at [l*{a} +: {a}] and [l*{b} +: {b}].",
     ]
-    return _export("ofan", preset_name, folder, Switch, c, about)
+    if c.engine.storage != "flops":
+        about.append(
+            f"{MODULES[c.engine.storage]}, at the end, simulates; put what your process has in "
+            "its place."
+        )
+    return _export("ofan", name, folder, Switch, c, about)
+
+
+def _pace(c: OfanConfig) -> list[str]:
+    """Return lines that say when the packets of a batch leave."""
+    latency = f"{latencies(c)['switch']} cycles from s_axis to m_axis"
+    kind = c.engine.kind
+    if not c.engine.banked:
+        return [f"{latency}; one batch a cycle."]
+    if kind == "sorted-banked":
+        wait = "a batch waits a cycle for each further key that its fullest bank is asked for"
+        bound = "in front of it or beside it in its batch"
+    else:
+        wait = "a packet waits while its bank serves another key"
+        bound = "in front of it"
+    whole = kind == "sorted-banked" and c.pipes == 1
+    leaves = "with all lanes of a batch" if whole else "with lanes of one or more batches"
+    return [
+        f"Engine {kind}, {c.engine.banks} banks"
+        f"{f' in each of {c.pipes} pipes' if c.pipes > 1 else ''}: {latency} where nothing waits;",
+        f"{wait},",
+        f"at most as many cycles as there are packets {bound},",
+        "refused answers and writes of masks not counted.",
+        f"A beat of m_axis comes {leaves}: m_axis_tkeep says which have an answer; each lane's "
+        "come in the order of its packets.",
+    ]
 
 
 def export_symphony(preset_name: str, folder: Path) -> tuple[Path, Path]:
@@ -149,8 +190,15 @@ def _export(
 
 
 def latencies(config: OfanConfig) -> dict[str, int]:
-    """Return the latency in cycles of Ofan's `switch` and of each of its blocks by name."""
-    return _latencies("switch", Switch, config, lambda switch: switch.pipelines[0].blocks)
+    """Return the latency in cycles of Ofan's `switch` and of each of its blocks by name.
+
+    Engines without a sorter are one block.
+    """
+    return _latencies("switch", Switch, config, lambda switch: _blocks(switch.pipelines[0]))
+
+
+def _blocks(engine: PointerEngine) -> Mapping[str, Any]:
+    return engine.blocks if isinstance(engine, Pipeline | SortedBanked) else {}
 
 
 def marker_latencies(config: SymphonyConfig) -> dict[str, int]:

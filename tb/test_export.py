@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from models.ofan.config import PRESETS as PRESETS_OF_OFAN
 from netweave import main
-from rtl.export import WAIVERS
+from rtl.export import WAIVERS, latencies
+from rtl.ofan.switch import Switch
 from tb.tools import verilator, verilator_environment
 
 
@@ -27,7 +29,9 @@ def lint(folder: Path, *files: str) -> str:
     return done.stderr if done.returncode else ""
 
 
-OFAN = ("edge-k4", "edge-k12", "agg-k12", "pofan4-k16", "edge-k64")
+BANKED = ("edge-k12-queued", "edge-k12-matched", "edge-k12-banked")
+"""A preset of each other kind of engine; larger ones take a minute."""
+OFAN = ("edge-k4", "edge-k12", "agg-k12", "pofan4-k16", "edge-k64", *BANKED)
 SYMPHONY = ("log-16k", "exact-16k", "log-64")
 CSIG = ("port-compact", "port", "bank-4")
 NAMES = {"ofan": OFAN, "symphony": SYMPHONY, "csig": CSIG}
@@ -42,6 +46,54 @@ def test_the_linter_accepts_it(mechanism: str, preset: str, tmp_path: Path) -> N
     assert lint(tmp_path, "netweave.vlt", file) == ""
     module = file[:-2].replace("-", "_")
     assert re.search(rf"^module {module} ?\(", (tmp_path / file).read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("preset", "storage"),
+    [
+        ("edge-k12-queued", "latches"),
+        ("edge-k12-queued", "sram"),
+        ("edge-k12-matched", "latches"),
+        ("edge-k12-banked", "sram"),
+    ],
+)
+def test_the_linter_accepts_other_storage(preset: str, storage: str, tmp_path: Path) -> None:
+    command = ["verilog", "ofan", "--preset", preset, "--storage", storage, "-o", str(tmp_path)]
+    assert main(command) == 0
+    file = f"ofan_{preset}-{storage}.v"
+    assert {path.name for path in tmp_path.iterdir()} == {"netweave.vlt", file}
+    assert lint(tmp_path, "netweave.vlt", file) == ""
+    text = (tmp_path / file).read_text()
+    top = f"ofan_{preset}_{storage}".replace("-", "_")
+    models = re.findall(r"^module (netweave_\w+)", text, re.MULTILINE)
+    assert re.search(rf"^module {top} ?\(", text, re.MULTILINE)
+    assert models == [f"netweave_{storage}"]
+    assert f"// netweave_{storage}, at the end, simulates; " in text
+
+
+def test_flip_flops_are_the_preset(tmp_path: Path) -> None:
+    for more in ([], ["--storage", "flops"]):
+        command = ["verilog", "ofan", "--preset", "edge-k12-queued", *more, "-o", str(tmp_path)]
+        assert main(command) == 0
+        (kept,) = tmp_path.glob("*.v")
+        assert kept.name == "ofan_edge-k12-queued.v"
+        assert "netweave_latches" not in kept.read_text()
+
+
+@pytest.mark.parametrize(
+    ("preset", "storage", "said"),
+    [
+        ("edge-k12-queued", "gold", "storage must be one of flops, latches, sram, not 'gold'"),
+        ("edge-k12", "sram", "storage must be flops with engine sorted, not 'sram'"),
+    ],
+)
+def test_bad_storage(
+    preset: str, storage: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["verilog", "ofan", "--preset", preset, "--storage", storage, "-o", str(tmp_path)]
+    assert main(command) == 2
+    assert capsys.readouterr().err == f"netweave: {said}\n"
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -85,6 +137,49 @@ def test_the_header_tells_the_ports(tmp_path: Path) -> None:
     head = (tmp_path / "ofan_edge-k4.v").read_text().splitlines()[:4]
     assert head[0].startswith("// ofan_edge_k4, made by netweave: Ofan for 2 lanes and 2 uplinks")
     assert "lane l at [l*4 +: 4] and [l*2 +: 2]" in head[2]
+
+
+HEADERS = {
+    "edge-k4": (
+        "Ofan for 2 lanes and 2 uplinks",
+        " cycles from s_axis to m_axis; one batch a cycle.",
+    ),
+    "edge-k12-queued": (
+        "Engine queued-banked, 4 banks: 8 cycles from s_axis to m_axis where nothing waits;",
+        "a packet waits while its bank serves another key,",
+        "at most as many cycles as there are packets in front of it,",
+        "m_axis comes with lanes of one or more batches: m_axis_tkeep says which have an answer; ",
+    ),
+    "edge-k12-matched": (
+        "Engine matched-banked, 4 banks: 8 cycles from s_axis to m_axis where nothing waits;",
+        "at most as many cycles as there are packets in front of it,",
+        "m_axis comes with lanes of one or more batches: ",
+    ),
+    "edge-k12-banked": (
+        "Engine sorted-banked, 8 banks: 18 cycles from s_axis to m_axis where nothing waits;",
+        "a batch waits a cycle for each further key that its fullest bank is asked for,",
+        "in front of it or beside it in its batch,",
+        "m_axis comes with all lanes of a batch: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("preset", HEADERS)
+def test_the_header_tells_when_packets_leave(preset: str, tmp_path: Path) -> None:
+    assert main(["verilog", "ofan", "--preset", preset, "-o", str(tmp_path)]) == 0
+    head = (tmp_path / f"ofan_{preset}.v").read_text().partition("\nmodule ")[0]
+    assert all(line.startswith("//") for line in head.splitlines() if line)
+    for text in HEADERS[preset]:
+        assert text in head
+    assert ("one batch a cycle" in head) == (preset == "edge-k4")
+
+
+@pytest.mark.parametrize("name", PRESETS_OF_OFAN)
+def test_every_preset_has_its_latency(name: str) -> None:
+    config = PRESETS_OF_OFAN[name]
+    found = latencies(config)
+    assert found["switch"] == Switch(config).latency
+    assert ("sort" in found) == config.engine.kind.startswith("sorted")
 
 
 def test_the_header_tells_where_the_fields_of_a_tag_s_packet_are(tmp_path: Path) -> None:

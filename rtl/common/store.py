@@ -82,4 +82,7 @@ class Store(wiring.Component):
 
 def models_of(verilog: str) -> str:
     """Return the models of the storage that `verilog` has instances of, nothing if it has none."""
-    return MODELS.read_text() if any(name in verilog for name in MODULES.values()) else ""
+    head, *models = MODELS.read_text().split("\n\n")
+    used = [name for name in MODULES.values() if name in verilog]
+    found = [model.rstrip() for model in models if any(f"module {n} " in model for n in used)]
+    return "\n\n".join([head, *found]) + "\n" if found else ""

@@ -17,10 +17,10 @@ module netweave_sram #(
     input [ADDRESS-1:0] write_address,
     input [WIDTH-1:0] write_data
 );
-  reg [WIDTH-1:0] words[0:DEPTH-1];
+  reg [WIDTH-1:0] rows[0:DEPTH-1];
   always @(posedge clk) begin
-    if (read) read_data <= words[read_address];
-    if (write) words[write_address] <= write_data;
+    if (read) read_data <= rows[read_address];
+    if (write) rows[write_address] <= write_data;
   end
 endmodule
 
@@ -40,14 +40,15 @@ module netweave_latches #(
     input [ADDRESS-1:0] write_address,
     input [WIDTH-1:0] write_data
 );
+  // verilator lint_off LATCH
   reg selected;
   reg [ADDRESS-1:0] selected_row;
   reg [WIDTH-1:0] data;
   reg [WIDTH-1:0] word;
-  reg [WIDTH-1:0] words[0:DEPTH-1];
+  reg [WIDTH-1:0] rows[0:DEPTH-1];
   always @* begin
     if (!clk) begin
-      word = words[read_address];
+      word = rows[read_address];
       selected = write;
       selected_row = write_address;
     end
@@ -57,6 +58,7 @@ module netweave_latches #(
     if (read) read_data <= word;
   end
   always @* begin
-    if (clk && selected) words[selected_row] = data;
+    if (clk && selected) rows[selected_row] = data;
   end
+  // verilator lint_on LATCH
 endmodule
