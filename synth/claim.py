@@ -25,8 +25,8 @@ class Claim:
     counted: float | None
     """What was counted here, None where gates cannot answer."""
     how: str
-    """`arithmetic`, `mapped`, `fitted`, `simulated`, or `once`: by hand, with sources that are not
-    here."""
+    """`arithmetic`, `mapped`, `fitted`, `formula` (mapped but for bits of memory, at so many GE
+    each), `simulated`, or `once`: by hand, with sources that are not here."""
     why: str = ""
     """Why the number does not hold, or what it means where the paper has none."""
     at_most: bool = False

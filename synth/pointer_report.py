@@ -14,7 +14,7 @@ from rich.progress import Progress
 from models.common.files import replacing
 from models.ofan.engine import KINDS
 from rtl.verilog import write_whole
-from synth.pointer_parts import parts_table, price_records, prices_csv
+from synth.pointer_parts import exactness_table, parts_table, price_records, prices_csv
 from synth.pointer_plots import load_plot, pareto_plot
 from synth.pointer_price import committed_prices
 from synth.pointer_study import NAME, SHOWN, study
@@ -59,9 +59,11 @@ def study_pointers(out: Path | None, *, quick: bool, jobs: int | None, as_json: 
         return
     console = Console()
     console.width = max(console.width, WIDE)
-    console.print(engines_table(found).rich())
+    for made in (engines_table(found), targets_table(found)):
+        if made.rows:
+            console.print(made.rich())
     for line in [*verdict(found), *(f"wrote {path}" for path in paths)]:
-        console.print(line, highlight=False)
+        console.print(line.replace("**", ""), highlight=False)
 
 
 def release(progress: Callable[[int, int], None]) -> None:
@@ -88,6 +90,7 @@ def write_study(
     """Write records, tables and plots into a folder; return their paths."""
     tables = [targets_table(found), engines_table(found), sizes_table(found)]
     tables += [parts_table(found, kind) for kind in KINDS]
+    tables.append(exactness_table(found))
     texts = {
         f"{NAME}.csv": runs_csv(found),
         f"{NAME}-prices.csv": prices_csv(prices),
