@@ -83,7 +83,7 @@ def pointer_pareto() -> str:
 
 
 def pointer_traffic() -> str:
-    """The engine with a queue and a bank a lane under all traffic."""
+    """The recommended engine under all traffic."""
     return tables.traffic_table(committed_study(), tables.FULLY_SHOWN).markdown()
 
 

@@ -15,6 +15,7 @@ from synth.pointer_price import engine_of
 from synth.pointer_study import PIPES, SHAPES, SHOWN, engines
 from synth.pointer_tables import (
     DRIFT,
+    FULLY_SHOWN,
     MOST_BACKLOG,
     MOST_CYCLES,
     PERMUTATION,
@@ -30,7 +31,7 @@ Point = tuple[str, str]
 
 SMALL = "queued-banked, 16 banks, 16 queues, depth 2"
 """The engine of the preset `edge-k64-queued`."""
-NEAR = "queued-banked, 64 banks, 16 queues, depth 2"
+NEAR = FULLY_SHOWN
 """The one that comes nearest to the targets."""
 NAMED: tuple[Point, ...] = (
     (SHOWN, SMALL),
