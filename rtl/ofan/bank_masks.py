@@ -131,13 +131,15 @@ def take_writes(m: Module, engine: Any, masks: BankMasks, inside: Value, advance
     """Wire the write port of an engine to its tables; return whether batches may be taken.
 
     `inside` says that packets are under way, `advance` that this cycle counts. A batch that a
-    lookup in front has already taken goes before the write.
+    lookup in front has already taken goes before the write. The cycle in which a write is done
+    takes a batch, which sees it, so that batches get on however many writes come.
     """
     connect(m, flipped(engine.write), masks.write)
     in_lookup = engine.i.valid if engine.config.lookup != "none" else Const(0)
+    waits = engine.write.valid & ~masks.write.ready
     m.d.comb += [
-        engine.pending.eq(engine.write.valid),
+        engine.pending.eq(waits),
         masks.idle.eq(~in_lookup & ~inside),
         masks.advance.eq(advance),
     ]
-    return masks.running & (~engine.write.valid | in_lookup)
+    return masks.running & (~waits | in_lookup)

@@ -34,7 +34,7 @@ class MatchedBanked(wiring.Component):
     A packet's turn at its bank is its rank in its group, behind all packets of the groups below:
     the counts of the groups, chained. With failure logic, `BankMasks` stands behind the first
     register, and turns are taken modulo the valid positions; a mask write waits until nothing is
-    under way, and no batch is taken meanwhile.
+    under way, and no batch is taken until the cycle in which it is done.
 
     Args:
         config: an `OfanConfig` with engine `matched-banked`.
@@ -98,12 +98,14 @@ class MatchedBanked(wiring.Component):
         before."""
         c = self.config
         advance = self._stages.advance
-        m.submodules.queue = queue = BatchQueue(places_layout(c), c.engine.depth)
+        m.submodules.queue = queue = BatchQueue(
+            places_layout(c), c.engine.depth, tells=self.masks is not None
+        )
         m.submodules.prefix = prefix = Prefix(c)
         done, served = Signal(c.lanes_per_pipe), Signal(c.lanes_per_pipe)
         takes = self.file.running
         if self.masks is not None:
-            inside = Cat(queue.o.valid, served, *self._stages.valid).any()
+            inside = Cat(queue.waits, served, *self._stages.valid).any()
             takes = takes & take_writes(m, self, self.masks, inside, advance)
         m.d.comb += [
             self.i.ready.eq(queue.i.ready & takes),

@@ -30,7 +30,8 @@ class QueuedBanked(wiring.Component):
     ```
 
     With failure logic `BankMasks` stands between Route and the banks, and Replies takes two cycles
-    more. A mask write waits until nothing is under way; no batch is taken meanwhile.
+    more. A mask write waits until nothing is under way; no batch is taken until the cycle in which
+    it is done.
 
     Args:
         config: an `OfanConfig` with engine `queued-banked`.

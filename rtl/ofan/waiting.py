@@ -24,15 +24,19 @@ class BatchQueue(wiring.Component):
     Args:
         layout: of a batch.
         depth: batches that may wait, 1 and up.
+        tells: whether there is the port `waits`.
 
     Ports:
         i, o (stream of `layout`): i.ready does not depend on o.ready.
+        waits (out): a batch waits that came in an earlier cycle.
     """
 
-    def __init__(self, layout: Any, depth: int) -> None:
+    def __init__(self, layout: Any, depth: int, *, tells: bool = False) -> None:
         self.depth = integer("depth", depth, 1, 64)
         self.latency = 0
-        super().__init__({"i": In(stream.Signature(layout)), "o": Out(stream.Signature(layout))})
+        self._tells = tells
+        ports = {"i": In(stream.Signature(layout)), "o": Out(stream.Signature(layout))}
+        super().__init__(ports | ({"waits": Out(1)} if tells else {}))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -66,4 +70,6 @@ class BatchQueue(wiring.Component):
             m.d.sync += head.eq(head.rotate_left(1))
         shown = Cat(~waiting, head & waiting.replicate(self.depth))
         m.d.comb += leaves.eq(gather([came, *slots], shown))
+        if self._tells:
+            m.d.comb += self.waits.eq(waiting)
         return m

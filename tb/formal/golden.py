@@ -13,8 +13,8 @@ from models.ofan.switch import initial_pointer
 class Golden:
     """Pointers and uplink sets of one switch as registers, and answers to whole batches.
 
-    A batch is answered in the cycle in which `take` is 1, a write is done in the cycle of `write`;
-    the two never come together.
+    A batch is answered in the cycle in which `take` is 1, a write is done in the cycle of `write`,
+    before a batch that comes with it.
 
     Args:
         m: the module that gets the statements.
@@ -48,8 +48,10 @@ class Golden:
             for pipe in range(c.pipes)
         ]
         everything = (1 << c.uplinks) - 1
-        self.masks = [Signal(c.uplinks, init=everything, name=f"set{n}") for n in range(c.masks)]
-        self.numbers = [
+        self.masks: list[Value] = [
+            Signal(c.uplinks, init=everything, name=f"set{n}") for n in range(c.masks)
+        ]
+        self.numbers: list[Value] = [
             Signal(range(max(1, c.masks)), name=f"index{d}") for d in range(c.destinations)
         ]
         if mask_tdata is not None and write is not None:
@@ -62,13 +64,16 @@ class Golden:
         c, m = self.config, self._m
         value_bits = max(c.uplinks, c.mask_bits)
         value, address, select = tdata[:value_bits], tdata[value_bits:-1], tdata[-1]
-        with m.If(write):
-            for number, mask in enumerate(self.masks):
-                with m.If(select & (address == number)):
-                    m.d.sync += mask.eq(value)
-            for destination, number in enumerate(self.numbers):
-                with m.If(~select & (address == destination)):
-                    m.d.sync += number.eq(value)
+
+        def written(kept: list[Value], chosen: Value) -> list[Value]:
+            now: list[Value] = []
+            for number, old in enumerate(kept):
+                mine = write & chosen & (address == number)
+                now.append(self._named(Mux(mine, value, old), len(old), f"now_{old.name}"))  # type: ignore[attr-defined]
+                m.d.sync += old.eq(now[-1])  # type: ignore[attr-defined]
+            return now
+
+        self.masks, self.numbers = written(self.masks, select), written(self.numbers, ~select)
 
     def _serve(self, pipe: int, tdata: Value, tkeep: Value, take: Value) -> None:
         c, m = self.config, self._m

@@ -114,7 +114,10 @@ TABLE = (
     ("queued-taken-in-the-sweep", "ofan/queued.py", "stages.advance & running)",
      "stages.advance)", _W),
     ("queued-write-under-traffic", "ofan/bank_masks.py",
-     "masks.running & (~engine.write.valid | in_lookup)", "masks.running", _DOWN),
+     "masks.running & (~waits | in_lookup)", "masks.running", _DOWN),
+    ("queued-batches-starve-behind-writes", "ofan/bank_masks.py",
+     "engine.write.valid & ~masks.write.ready", "engine.write.valid",
+     "tb/ofan/test_writes.py::test_both_get_on[queued-banked-one-pipe]"),
 
     ("replies-rank-ignored", "ofan/replies.py", "pick.turn.eq(turn)", "pick.turn.eq(0)", _W),
     ("replies-turn-not-reduced", "ofan/replies.py",

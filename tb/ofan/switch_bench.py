@@ -11,10 +11,9 @@ schedule ► Source s_mask ├──► switch ──► m_axis ──► judge:
 
 The judge follows from the engine: `InStep` for `sorted`, `ByLane` for the banked ones.
 
-When does a change of the masks take effect? The switch takes no batch in the cycle in which a write
-is first offered on s_mask; so batches taken before the offer see the old sets, all later ones the
-new sets, and no batch is taken together with a write. An entry of the lookup table holds for the
-batches taken in later cycles than the entry.
+When does a change of the masks take effect? Batches taken in cycles before that in which a write is
+first offered on s_mask see the old sets, all others the new ones. An entry of the lookup table
+holds for the batches taken in later cycles than the entry.
 """
 
 from __future__ import annotations

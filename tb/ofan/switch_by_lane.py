@@ -1,8 +1,8 @@
 """The judge of a switch with a banked engine, whose lanes leave out of step.
 
 Each lane has a queue of what it must answer. A beat of m_axis may have the answers of any lanes, of
-several batches; it has one at least. No batch is taken in the cycle in which a write of the masks
-is first offered; where the engine drains for it, none until it is taken.
+several batches; it has one at least. While a write of the masks is offered no batch is taken where
+the engine drains for it, but in the cycle in which the write is.
 
 Bound: the oldest packet of a pipe is always served, so a batch of n packets has left at most n
 cycles after the one before it; cycles in which an answer waits at m_axis do not count. With
@@ -80,7 +80,7 @@ class ByLane:
         """A batch is offered, and the switch is ready for it or not."""
         where = f"cycle {now.number}: s_axis_tready is {now.taken:d}"
         if now.writing and self.config.engine.kind != "sorted-banked":
-            assert not now.taken, f"{where} though a write is offered"
+            assert not now.taken or now.write_taken, f"{where} though a write waits"
         takes = self.schedule.takes(now.held)
         if now.sweeping and self.config.lookup == "table" and not now.taken:
             return  # its own sweep is not modelled

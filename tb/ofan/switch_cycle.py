@@ -19,6 +19,8 @@ class Held:
     """The memories are being initialised."""
     writing: bool = False
     """A write of the masks is offered."""
+    written: bool = False
+    """And it is taken."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,7 @@ class Cycle:
     @property
     def held(self) -> Held:
         """What may hold batches back."""
-        return Held(self.stalled, self.sweeping, self.writing)
+        return Held(self.stalled, self.sweeping, self.writing, self.write_taken)
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ class Pipe:
         return self.engine.refusal
 
     def takes(self, held: Held) -> bool:
-        if held.writing:
+        if held.writing and not held.written:
             return False
         return (self.lookup and self.front is None) or self._enters(held)
 

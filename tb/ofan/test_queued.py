@@ -167,7 +167,7 @@ class Watch:
                 due = [self.due[n][0] if n in leaving else None for n in range(len(self.due))]
                 want = [answer_fields(uplink) for uplink in due]
                 assert not differences(want, beat, f"cycle {cycle}: o")
-            held = Held(valid and not ready, cycle < swept, writing)
+            held = Held(valid and not ready, cycle < swept, writing, any(written))
             takes = self.schedule.takes(held)
             assert taken == takes, f"cycle {cycle}: i.ready is {taken}"
             if valid and ready:

@@ -163,7 +163,7 @@ def test_a_lane_answers_in_its_order() -> None:
         ({"taken": False}, "^cycle 0: s_axis_tready is 0, not 1$"),
         (
             {"taken": True, "writing": True},
-            "^cycle 0: s_axis_tready is 1 though a write is offered$",
+            "^cycle 0: s_axis_tready is 1 though a write waits$",
         ),
     ],
 )
