@@ -137,6 +137,36 @@ def test_agrees_about_what_has_arrived(scheme, data):
     agree(config, data.draw(traffic(config, most=12, kinds=(0, 1))))
 
 
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_agrees_when_each_host_knows_of_a_barrier(data):
+    """Few flows between few hosts, all of one barrier, which starts a flow at every host."""
+    config = FabricConfig(
+        radix=4,
+        levels=2,
+        scheme="ofan",
+        link_latency_ns=data.draw(st.sampled_from((1, 20, 500))),
+        acks=data.draw(st.booleans()),
+    )
+    count = data.draw(st.integers(1, 5))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    source = np.concatenate([rng.integers(0, 4, count), np.arange(8)])
+    ends = np.full((2, count + 8), -1, np.int32)
+    ends[rng.integers(0, 2, count), np.arange(count)] = 0
+    flows = Flows(
+        8,
+        source,
+        (source + rng.integers(1, 4, count + 8)) % 8,
+        rng.integers(1, 5, count + 8),
+        np.concatenate([rng.integers(0, 20_000, count), np.zeros(8, np.int64)]),
+        np.repeat((-1, 0), (count, 8)),
+        ends[0],
+        ends[1],
+        np.array([count]),
+    )
+    agree(config, flows)
+
+
 @pytest.mark.parametrize("acks", [True, False])
 def test_agrees_beyond_the_warm_up_of_reps(acks):
     config = FabricConfig(radix=4, levels=2, scheme="reps", acks=acks)
