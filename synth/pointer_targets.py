@@ -40,6 +40,7 @@ NAMED: tuple[Point, ...] = (
     (SHOWN, "queued-banked, 32 banks, 16 queues, depth 2"),
     (SHOWN, NEAR),
     (SHOWN, "queued-banked, 64 banks, 16 queues, depth 3"),
+    (SHOWN, "queued-banked, 64 banks, 16 queues, depth 4"),
     (SHOWN, "queued-banked, 32 banks, 32 queues, depth 2"),
     (PIPES, "queued-banked, 8 banks, 2 queues, depth 2"),
 )
@@ -175,12 +176,12 @@ def misses_text(study: Study, point: str, targets: Sequence[Target] = TARGETS) -
     if not found:
         return "It misses none."
     texts = [
-        f"{target.what}: {shown(target.value(study, at))} for {shown(target.most)} "
+        f"{target.what} {shown(target.value(study, at))} for {shown(target.most)} "
         f"(× {found[target.what]:.3g})"
         for target in targets
         if target.what in found
     ]
-    return f"It misses {len(found)} of {len(targets)}. {'; '.join(texts)}."
+    return f"It misses {len(found)} of {len(targets)}: {'; '.join(texts)}."
 
 
 def targets_table(study: Study) -> Table:
