@@ -49,9 +49,9 @@ class Flows:
     Hosts but the receiver know it one link latency and the time of one data packet later."""
     needs: np.ndarray
     """int32 [triggers], how often a trigger is activated before it starts all its flows: as often
-    as flows activate it, which count where the last one is known. 0 for a multishot trigger:
-    each activation starts one more of its flows, in their order; all are `sent` by one host, or
-    all are `received` by one."""
+    as flows name it in `sent` and `received`. A flow begins when its host knows of all activations.
+    0 for a multishot trigger: each activation starts one more of its flows, in their order. All
+    that activate it are `sent` by one host, or `received` by one."""
 
     def __post_init__(self) -> None:
         check(self, MAX_PACKETS, MAX_TIME)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from models.fabric.triggers import activations, unreached
+from models.fabric.triggers import unreached
 
 
 def check(flows: Any, max_packets: int, max_time: int) -> None:
@@ -65,9 +65,11 @@ def _integers(name: str, array: Any) -> np.ndarray:
 
 
 def _check_triggers(flows: Any) -> None:
-    by, cause = activations(flows.sent, flows.received)
-    starts = np.bincount(flows.trigger[flows.trigger >= 0], minlength=len(flows.needs)) > 0
-    count = np.bincount(by, minlength=len(flows.needs))
+    sent, received = np.flatnonzero(flows.sent >= 0), np.flatnonzero(flows.received >= 0)
+    by = np.concatenate([flows.sent[sent], flows.received[received]])
+    triggers = len(flows.needs)
+    starts = np.bincount(flows.trigger[flows.trigger >= 0], minlength=triggers) > 0
+    count = np.bincount(by, minlength=triggers)
     wrong = starts & (flows.needs > 0) & (flows.needs != count)
     if wrong.any():
         trigger = int(wrong.argmax())
@@ -75,18 +77,16 @@ def _check_triggers(flows: Any) -> None:
             f"needs of trigger {trigger} must be {count[trigger]}, as many as flows activate it, "
             f"not {flows.needs[trigger]}"
         )
-    for trigger in np.flatnonzero(starts & (flows.needs == 0)).tolist():
-        first, last = np.searchsorted(by, (trigger, trigger + 1))
-        own = cause[first:last]
-        sent, received = flows.sent[own] == trigger, flows.received[own] == trigger
-        places = {*flows.source[own[sent]].tolist()} | {
-            -1 - host for host in flows.destination[own[received]].tolist()
-        }
-        if len(places) > 1:
-            raise ValueError(
-                f"needs of trigger {trigger} must be above 0, not 0 (multishot), unless all flows "
-                "that activate it are sent by one host, or received by one"
-            )
+    at = np.concatenate([flows.source[sent], -1 - flows.destination[received].astype(np.int64)])
+    least, most = np.full(triggers, flows.hosts), np.full(triggers, -1 - flows.hosts)
+    np.minimum.at(least, by, at)
+    np.maximum.at(most, by, at)
+    several = starts & (flows.needs == 0) & (least < most)
+    if several.any():
+        raise ValueError(
+            f"needs of trigger {several.argmax()} must be above 0, not 0 (multishot), unless all "
+            "flows that activate it are sent by one host, or received by one"
+        )
     flow = unreached(flows.trigger, flows.sent, flows.received, flows.needs)
     if flow is not None:
         raise ValueError(
