@@ -1,5 +1,6 @@
 """What the fast engine does besides being right: words of both widths, memory, mixes, the cache."""
 
+from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
@@ -220,6 +221,8 @@ def test_a_barrier_of_all_hosts_is_quick():
     result = engine.simulate(config, both)
     begin = result.begin.reshape(2, -1)
     assert begin[1].min() > begin[0].max() and (result.finish > 0).all()
+    traced = engine.simulate(config, both, trace=True)  # an engine of its own
+    assert differences(result, replace(traced, trace=None)) == []
 
 
 def test_names_of_the_engines_functions_differ():
