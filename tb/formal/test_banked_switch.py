@@ -1,5 +1,5 @@
-"""Proof of small switches with the engines `queued-banked` and `matched-banked`, whose lanes leave
-out of step, against the naive golden one; and of their stream rules."""
+"""Proof of small switches with banked engines, whose lanes may leave out of step, against the naive
+golden one; and of their stream rules."""
 
 from __future__ import annotations
 
@@ -31,6 +31,10 @@ def matched(banks: int, group: int, depth: int, **fields: Any) -> OfanConfig:
     return small(Engine(kind="matched-banked", banks=banks, group=group, depth=depth), **fields)
 
 
+def by_rounds(banks: int, depth: int, **fields: Any) -> OfanConfig:
+    return small(Engine(kind="sorted-banked", banks=banks, depth=depth), **fields)
+
+
 CASES = {
     "two-waves": queued(2, 1, 2, uplinks=3, destinations=3),
     "one-wave": queued(1, 2, 2, uplinks=3, destinations=2),
@@ -39,6 +43,8 @@ CASES = {
     "pofan-masks": queued(1, 1, 1, uplinks=2, destinations=1, pipe_lanes=1, masks=1),
     "matched-groups": matched(2, 1, 2, uplinks=3, destinations=3),
     "matched-masks": matched(1, 2, 1, uplinks=2, destinations=2, masks=2),
+    "sorted-banked": by_rounds(1, 1, uplinks=3, destinations=2),
+    "sorted-banked-masks": by_rounds(1, 1, uplinks=2, destinations=2, masks=1),
 }
 
 
@@ -54,7 +60,7 @@ def lanes_bench(config: OfanConfig) -> SwitchBench:
     number = bench.constant(2, "number")
     bench.check("some_lane", ~dut.m_axis_tvalid | dut.m_axis_tkeep.any())
     for lane, want in enumerate(golden.answers):
-        sent, left = Signal(4, name=f"sent_{lane}"), Signal(4, name=f"left_{lane}")
+        sent, left = Signal(5, name=f"sent_{lane}"), Signal(5, name=f"left_{lane}")
         came = bench.accepted & dut.s_axis_tkeep[lane]
         there = dut.m_axis_tvalid & dut.m_axis_tkeep[lane]
         m.d.sync += [sent.eq(sent + came), left.eq(left + (there & dut.m_axis_tready))]
@@ -69,8 +75,11 @@ def lanes_bench(config: OfanConfig) -> SwitchBench:
 
 
 def depth_of(bench: SwitchBench) -> int:
-    """Cycles: reset, the sweep, and then five batches and the latency."""
+    """Cycles: reset, the sweep, and then five batches and the latency. In `sorted-banked` batches
+    come in during the sweep, and there are more stages to unroll."""
     c = bench.config
+    if c.engine.kind == "sorted-banked":
+        return bench.dut.latency + 5
     return 1 + rows(c.keys, c.engine.banks) + 1 + 5 + bench.dut.latency
 
 

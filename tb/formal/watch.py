@@ -127,13 +127,13 @@ class Watch:
         self.files[file._name] = file
 
 
-def insides(component: Any) -> dict[str, Any]:
-    """Elaborate a component, once for all, and return what its `elaborate` names, signals and all;
-    `fsm` is its state machine."""
+def insides(component: Any, method: str = "elaborate") -> dict[str, Any]:
+    """Elaborate a component, once for all, and return what its `elaborate`, or another `method`
+    called meanwhile, names, signals and all; `fsm` is its state machine."""
     found: dict[str, Any] = {}
 
     def look(frame: FrameType, event: str, arg: object) -> None:
-        if event == "return" and frame.f_code is type(component).elaborate.__code__:
+        if event == "return" and frame.f_code is getattr(type(component), method).__code__:
             found.update(frame.f_locals)
 
     before = sys.getprofile()

@@ -17,6 +17,8 @@ _OFTEN = _T + "test_links_fail_often"
 _CHANGES = _T + "test_masks_change_often"
 _DOWN = _NAMED + "[2-w-no-power-of-two]"
 _MANY = _NAMED + "[0-more-than-twice-w]"
+_STEP = "step: Value = self.turn + 1"
+_CUT = "step: Value = (self.turn + 1)[: len(self.turn)]"
 _POWER = _NAMED + "[0-as-many-as-two-bits-hold]"
 
 # Columns: name, file below rtl/, old text, new text, test. Blank lines part the files.
@@ -100,6 +102,11 @@ TABLE = (
     ("queued-counts-one-more", "ofan/queued.py",
      "follows = Cat(number.any() for number in rank)",
      "follows = Cat(number.any() | 1 for number in rank)", _W),
+    ("queued-count-as-many-as-possible-is-zero", "ofan/queued.py",
+     'ones(m, list(asks & follows), f"last_{n}")',
+     'ones(m, list(asks & follows), f"last_{n}") * ~(asks & follows)[1:].all()', _ALL),
+    ("queued-all-lanes-move-a-pointer-by-none", "ofan/update.py", _STEP, _CUT,
+     _NAMED + "[0-fewer-lanes-than-w]"),
     ("queued-last-turn-not-reduced", "ofan/queued.py",
      "turn = modulo(m, last[number], ways[number], bound=queues(c), **limits)",
      "turn = last[number]", _MANY),
@@ -157,12 +164,21 @@ TABLE = (
     ("matched-count-as-many-as-possible-is-zero", "ofan/matched.py",
      "Signal(bits_for(start + size + 1), name", "Signal(bits_for(start + size), name",
      _MATCHED + "test_named_batches[8-5-4-0]"),
+    ("matched-next-batch-too-early", "ofan/matched.py", "advance & prefix.whole", "advance",
+     "tb/formal/test_matched_order.py::test_served_in_order_and_always[two-groups]"),
     ("matched-writes-after-a-reset", "ofan/matched.py", '"writes") & there)', '"writes"))',
      _MATCHED + "test_engine_is_its_model"),
 
     ("rounds-next-batch-too-early", "ofan/rounds.py", "file.running & (~here | last)",
      "file.running", _T.replace("queued", "rounds") + "test_rounds_are_their_model"),
 
+    ("rounds-bases-of-the-last-round", "ofan/rounds.py", "enable=served[lane]", "enable=1",
+     _SWITCH + "[sorted-banked]"),
+    ("rounds-a-key-passes-another", "ofan/rounds.py", "left & ~(same & earlier)", "left & ~same",
+     "tb/formal/test_rounds.py::test_rounds_in_order_and_always[two-banks]"),
+
+    ("sorted-banked-count-as-many-as-possible-is-zero", "ofan/update.py", _STEP, _CUT,
+     "tb/ofan/test_sorted_banked.py::test_named_batches[4-6-0]"),
     ("sorted-banked-idle-pipe-answers", "ofan/sorted_banked.py", "reply.valid & leaving.valid",
      "reply.valid", _PIPES),
 

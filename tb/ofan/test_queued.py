@@ -205,6 +205,7 @@ CASES = {
     "one-bank": (4, 2, 1, 1, 3),
     "square": (4, 2, 4, 2, 4),
     "one-queue": (3, 1, 4, 3, 6),
+    "fewer-lanes-than-w": (4, 4, 2, 2, 6),
 }
 
 

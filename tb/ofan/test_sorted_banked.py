@@ -107,7 +107,7 @@ def test_engine_is_the_golden_model(config: OfanConfig, seed: int) -> None:
 
 
 @pytest.mark.parametrize("masks", [0, 2])
-@pytest.mark.parametrize(("lanes", "uplinks"), [(8, 5), (6, 8), (4, 1)])
+@pytest.mark.parametrize(("lanes", "uplinks"), [(8, 5), (6, 8), (4, 6), (4, 1)])
 def test_named_batches(lanes: int, uplinks: int, masks: int) -> None:
     engine = Engine(kind="sorted-banked", banks=2, depth=3)
     config = OfanConfig(lanes=lanes, uplinks=uplinks, destinations=4, masks=masks, engine=engine)
