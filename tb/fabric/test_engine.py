@@ -12,6 +12,7 @@ from models.fabric.network import tree_of
 from models.fabric.options import POINTERS, QUEUE_UNITS, SchemeOptions
 from models.fabric.result import differences
 from models.fabric.schemes import SCHEMES
+from models.fabric.traffic import permutation
 
 NAMES = [name if name != "pofan" else "pofan1" for name in SCHEMES]
 
@@ -127,6 +128,18 @@ def agree(config, flows):
 def test_agrees_with_the_reference(scheme, data):
     config = data.draw(configs(scheme))
     agree(config, data.draw(traffic(config)))
+
+
+@pytest.mark.parametrize("scheme", NAMES)
+def test_agrees_without_a_trace(scheme):
+    """The engine that keeps no trace is compiled apart."""
+    for levels, link_failure, room in ((3, 0, None), (2, 0.1, 30_000)):
+        config = FabricConfig(
+            radix=6, levels=levels, scheme=scheme, link_failure=link_failure, buffer_bytes=room
+        )
+        flows = permutation(config, 1, 20)
+        slow = reference.simulate(config, flows)
+        assert differences(engine.simulate(config, flows), slow) == []
 
 
 @pytest.mark.parametrize("scheme", ["ofan", "conga", "reps"])
