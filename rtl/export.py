@@ -83,8 +83,11 @@ def _pace(c: OfanConfig) -> list[str]:
     if kind == "sorted-banked":
         wait = "a batch waits a cycle for each further key that its fullest bank is asked for"
         bound = "in front of it or beside it in its batch"
+    elif kind == "matched-banked":
+        wait = "a packet waits while its bank serves another key, and all behind it wait"
+        bound = "in front of it"
     else:
-        wait = "a packet waits while its bank serves another key"
+        wait = "a packet waits for its bank, and for its queue"
         bound = "in front of it"
     whole = kind == "sorted-banked" and c.pipes == 1
     leaves = "with all lanes of a batch" if whole else "with lanes of one or more batches"

@@ -146,12 +146,13 @@ HEADERS = {
     ),
     "edge-k12-queued": (
         "Engine queued-banked, 4 banks: 8 cycles from s_axis to m_axis where nothing waits;",
-        "a packet waits while its bank serves another key,",
+        "a packet waits for its bank, and for its queue,",
         "at most as many cycles as there are packets in front of it,",
         "m_axis comes with lanes of one or more batches: m_axis_tkeep says which have an answer; ",
     ),
     "edge-k12-matched": (
         "Engine matched-banked, 4 banks: 8 cycles from s_axis to m_axis where nothing waits;",
+        "a packet waits while its bank serves another key, and all behind it wait,",
         "at most as many cycles as there are packets in front of it,",
         "m_axis comes with lanes of one or more batches: ",
     ),
