@@ -14,13 +14,12 @@ from models.fabric.engine_flows import arriving, order_of
 from models.fabric.engine_setup import (
     Buffers,
     Layout,
-    arrivals_in_a_window,
     buffers_of,
     layout_of,
     list_count,
     noted,
-    window_of,
 )
+from models.fabric.engine_window import arrivals_in_a_window, window_of
 from models.fabric.engine_wiring import wiring
 from models.fabric.flows import Flows, check_run
 from models.fabric.kernel import Kernel, Setting

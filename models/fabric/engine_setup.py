@@ -10,6 +10,7 @@ import numpy as np
 from models.fabric import engine_state as state
 from models.fabric.config import HOST_ORDERS, FabricConfig
 from models.fabric.engine_flows import flow_buffers
+from models.fabric.engine_window import arrivals_in_a_window, room_of_step, window_of
 from models.fabric.engine_wiring import port_orders, wiring
 from models.fabric.kernel import NOTHING, Kernel, Setting
 from models.fabric.mix import second_switches
@@ -18,11 +19,6 @@ from models.fabric.streams import Kind, stream_starts
 
 WIDE_SHIFT = 7
 """Bits of the rank in a wide word: up to 128 ports."""
-MOST_IN_A_WINDOW = 64
-"""Data packets and as many ACKs of one link that a window is cut to hold, so that they stay in
-cache."""
-MOST_AT_A_SWITCH = 2**16 - 1
-"""Arrivals at a switch that a window is cut to hold, so that 16 bits count them."""
 UNBOUNDED = 2**62
 MOST_CHOSEN = 256
 """Uplinks, or draws and remembered ones, among which a scheme chooses."""
@@ -61,21 +57,6 @@ def layout_of(setting: Setting, kernels: list[Kernel], ids: int, wide: bool) -> 
         return Layout(True, 1 + address, id_bits, tag_shift, 0, WIDE_SHIFT)
     rank_bits = (setting.tree.radix - 1).bit_length()
     return Layout(False, 1 + address, id_bits, tag_shift, payload, payload + rank_bits)
-
-
-def window_of(config: FabricConfig, kernels: list[Kernel]) -> int:
-    """W: nothing that is sent within it arrives within it, byte times."""
-    shortest = min(config.data_bytes, config.ack_bytes) if config.acks else config.data_bytes
-    window = config.latency + shortest
-    if any(kernel.published for kernel in kernels):
-        window = min(window, 2 * config.latency)
-    window = min(window, MOST_IN_A_WINDOW * (config.data_time + config.ack_time))
-    return min(window, (MOST_AT_A_SWITCH // config.radix - 2) * _shortest(config))
-
-
-def _shortest(config: FabricConfig) -> int:
-    """T of the shortest packets."""
-    return min(config.data_time, config.ack_time) if config.acks else config.data_time
 
 
 PLACES = {
@@ -167,13 +148,6 @@ def _zeros(count: int) -> np.ndarray:
     return np.zeros(max(1, count), np.int64)
 
 
-def room_of_step(config: FabricConfig, window: int) -> int:
-    """By how much a queue's end can move on in one step, and an arrival be later than that, byte
-    times: all ports of a switch can bring packets for one link."""
-    longest = max(config.data_time, config.ack_time)
-    return (config.radix + 8) * (window + 2 * longest) + 2 * config.latency
-
-
 def noted(config: FabricConfig) -> bool:
     """Whether lengths of queues are something else than the backlog now."""
     options = config.options
@@ -187,13 +161,6 @@ def list_count(setting: Setting, notes: bool) -> int:
     tree = setting.tree
     ups = tree.levels - 1 if notes else 0
     return (len(tree.stages) + 1 + ups) * tree.hosts
-
-
-def arrivals_in_a_window(setting: Setting, kernels: list[Kernel]) -> int:
-    """Most packets that can arrive at one switch in one window."""
-    config = setting.config
-    most = setting.tree.radix * (window_of(config, kernels) // _shortest(config) + 2)
-    return int(min(most, setting.flows.packets.sum() + 1))
 
 
 def _schemes(setting: Setting, kernels: list[Kernel]) -> dict[str, np.ndarray]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.fabric import engine, engine_compile, engine_setup
+from models.fabric import engine, engine_compile, engine_setup, engine_window
 from models.fabric.config import MIXES, FabricConfig
 from models.fabric.flows import Flows, flows_between
 from models.fabric.options import SchemeOptions
@@ -112,8 +112,8 @@ def test_counts_of_a_window_have_room(radix, ack_bytes):
     config = FabricConfig(radix=radix, link_latency_ns=10_000, ack_bytes=ack_bytes, gap_bytes=0)
     flows = flows_of([0], [1], 2**40 // 3)
     setting = engine_setup.Setting(config, flows, None, "rsq")
-    assert engine_setup.window_of(config, kernels_of("rsq")) > 0
-    assert engine_setup.arrivals_in_a_window(setting, kernels_of("rsq")) < 2**16
+    assert engine_window.window_of(config, kernels_of("rsq")) > 0
+    assert engine_window.arrivals_in_a_window(setting, kernels_of("rsq")) < 2**16
 
 
 @pytest.mark.parametrize("mix", [mix for mix in MIXES if mix != "none"])
