@@ -247,10 +247,12 @@ def presets() -> Table:
 
     from models.ofan.config import PRESETS
 
-    table = Table("preset", title="Presets of Ofan")
-    for title in ("lanes", "pipes", "uplinks", "destinations", "size classes", "pointer bits"):
-        table.add_column(title, justify="right")
+    table = Table(title="Presets of Ofan", padding=(0, 0, 0, 1))
+    for title in ("preset", "engine"):
+        table.add_column(title, no_wrap=True)
+    for title in ("lanes", "pipes", "uplinks", "destinations", "pointer bits"):
+        table.add_column(title, justify="right", overflow="fold")
     for name, c in PRESETS.items():
-        cells = (c.lanes, c.pipes, c.uplinks, c.destinations, c.size_classes, c.pointer_bits)
-        table.add_row(name, *(f"{cell:,}" for cell in cells))
+        cells = (c.lanes, c.pipes, c.uplinks, c.destinations, c.pointer_bits)
+        table.add_row(name, c.engine.kind, *(f"{cell:,}" for cell in cells))
     return table

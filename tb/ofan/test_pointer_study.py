@@ -140,7 +140,8 @@ def test_the_command(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     folder = tmp_path / "deep" / "er"
     assert main(["study", "pointers", "--quick", "--jobs", "2", "--out", str(folder)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "matched-banked" in printed and "batches behind at line rate" in printed
+    assert "matched-banked" in printed and "nothing follows from its numbers" in printed
+    assert "Nearest" not in printed
     names = [
         f"pointers{end}"
         for end in (".csv", ".json", ".md", "-load.svg", "-pareto.svg", "-prices.csv")

@@ -42,4 +42,6 @@ def parse_scheme(name: object, field: str = "scheme") -> tuple[str, int | None]:
         return name, None
     names = [known if known != "pofan" else "pofanW" for known in SCHEMES]
     near = hint(name.casefold(), [*names, "pofan4"]).replace("pofanW", "pofan4")
+    if printed := re.fullmatch(r"([1-9][0-9]?)ofan", name.casefold()):
+        near = f"; did you mean pofan{printed[1]}?"  # as the paper's figures have it
     raise ValueError(f"{field} must be one of {', '.join(names)}, not {name!r}{near}")
