@@ -47,10 +47,15 @@ MARK_BIT = 16
 """Place of the mark in a tag."""
 
 
+def time_of(s: Any, payload: int) -> int:
+    """T of a packet, what it takes of a link."""
+    return s.parameter[ACK_TIME + (payload & 1)]
+
+
 def put(s: Any, link: int, time: int, payload: int) -> int:
     """Put a packet that arrives at `time` into the queue before `link`; return what it adds to the
     stage's area."""
-    takes = s.parameter[ACK_TIME + (payload & 1)]
+    takes = time_of(s, payload)
     left = max(time, s.queue[QUEUE * link + FREE]) + takes
     backlog = left - time
     if backlog > s.queue[QUEUE * link + LARGEST]:
@@ -182,5 +187,5 @@ def told_backlog(s: Any, link: int, period: int) -> int:
     return max(int64(0), free - period * s.parameter[PERIOD])
 
 
-INLINED = (put, send, queue_length, publish, told_backlog)
+INLINED = (time_of, put, send, queue_length, publish, told_backlog)
 FUNCTIONS = (*INLINED, lose, watch, trace, note, forget, noted_length)

@@ -27,9 +27,8 @@ import numpy as np
 from models.fabric.config import FabricConfig
 from models.fabric.engine_choice import one_below
 from models.fabric.engine_host import flow_of
+from models.fabric.engine_queues import time_of
 from models.fabric.engine_state import (
-    ACK_TIME,
-    DATA_TIME,
     EDGE_BITS,
     EDGES_A_POD,
     END,
@@ -134,7 +133,7 @@ def pick(
         s.judged[uplink] = metric
         least = min(least, metric)
     uplink = one_below(s, switch, least + 1)
-    takes = s.parameter[DATA_TIME] if payload & 1 else s.parameter[ACK_TIME]
+    takes = time_of(s, payload)
     count_packet(own, estimators + ESTIMATOR_FIELDS * uplink, time, takes)
     return uplink
 
@@ -169,7 +168,7 @@ def descend(s: Any, own: Any, link: int, payload: int, time: int) -> int:
     """Count a packet on a link down, whose estimators follow those of the uplinks, and write the
     level on data."""
     place = FIRST_ESTIMATOR + ESTIMATOR_FIELDS * (link - s.parameter[HOSTS])
-    takes = s.parameter[DATA_TIME] if payload & 1 else s.parameter[ACK_TIME]
+    takes = time_of(s, payload)
     count_packet(own, place, time, takes)
     shift = s.parameter[TAG_SHIFT]
     tag = payload >> shift

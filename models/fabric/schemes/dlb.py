@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 from models.fabric.engine_choice import one_below
-from models.fabric.engine_queues import queue_length
-from models.fabric.engine_state import ACK_TIME, DATA_TIME, END, HALF, int64
+from models.fabric.engine_queues import queue_length, time_of
+from models.fabric.engine_state import END, HALF, int64
 from models.fabric.kernel import Kernel
 from models.fabric.schemes import estimator
 from models.fabric.schemes.base import Packet, Switch, SwitchScheme
@@ -78,7 +78,7 @@ def pick(
         s.judged[uplink] = bad
         least = min(least, bad)
     uplink = one_below(s, switch, least + 1)
-    takes = s.parameter[DATA_TIME] if payload & 1 else s.parameter[ACK_TIME]
+    takes = time_of(s, payload)
     count_packet(own, estimators + ESTIMATOR_FIELDS * uplink, time, takes)
     return uplink
 

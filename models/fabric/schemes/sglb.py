@@ -18,11 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 from models.fabric.engine_choice import members, one_below
-from models.fabric.engine_queues import queue_length, told_backlog
+from models.fabric.engine_queues import queue_length, time_of, told_backlog
 from models.fabric.engine_state import (
-    ACK_TIME,
     AGG_LINKS,
-    DATA_TIME,
     EDGE_BITS,
     EDGES_A_POD,
     END,
@@ -103,7 +101,7 @@ def pick(
         s.judged[uplink] = bad
         least = min(least, bad)
     uplink = one_below(s, switch, least + 1)
-    takes = s.parameter[DATA_TIME] if payload & 1 else s.parameter[ACK_TIME]
+    takes = time_of(s, payload)
     count_packet(own, estimators + ESTIMATOR_FIELDS * uplink, time, takes)
     return uplink
 
