@@ -134,19 +134,11 @@ def flows_of(config: FabricConfig, matrix: Connections) -> Flows:
     if max(start) >= MAX_TIME:
         flow = matrix.flows[next(n for n, time in enumerate(start) if time >= MAX_TIME)]
         raise matrix.refused("start", flow.start, "must be below 2**54 byte times", flow.line)
-    numbers, needs = matrix.numbered()
-
-    def of(names: list[int | None]) -> np.ndarray:
-        return np.array([-1 if name is None else numbers[name] for name in names], np.int32)
-
     return Flows(
         hosts,
         np.array([flow.source for flow in matrix.flows], np.int32),
         np.array([flow.destination for flow in matrix.flows], np.int32),
         np.array(packets, np.int64),
         np.array(start, np.int64),
-        of([flow.trigger for flow in matrix.flows]),
-        of([flow.sent for flow in matrix.flows]),
-        of([flow.received for flow in matrix.flows]),
-        np.array(needs, np.int32),
+        *matrix.numbered(),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,8 +66,9 @@ class Connections:
             return InputError(self.file, line, name, value, reason)
         return ValueError(f"{name} {reason}, not {value}")
 
-    def numbered(self) -> tuple[dict[int, int], list[int]]:
-        """Number the triggers from 0; also the needs of each."""
+    def numbered(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Number the triggers from 0: `trigger`, `sent`, `received` and `needs` as
+        `models.fabric.flows.Flows` has them, int32."""
         used = {
             name
             for flow in self.flows
@@ -75,7 +76,16 @@ class Connections:
             if name is not None
         }
         numbers = {name: place for place, name in enumerate(sorted(used))}
-        return numbers, [self.triggers.get(name, Trigger()).needs for name in numbers]
+
+        def of(names: Iterable[int | None]) -> np.ndarray:
+            return np.array([-1 if name is None else numbers[name] for name in names], np.int32)
+
+        return (
+            of(flow.trigger for flow in self.flows),
+            of(flow.sent for flow in self.flows),
+            of(flow.received for flow in self.flows),
+            np.array([self.triggers.get(name, Trigger()).needs for name in numbers], np.int32),
+        )
 
 
 def check_triggers(matrix: Connections) -> None:
@@ -134,17 +144,7 @@ def _check_multishot(
 
 
 def _check_circles(matrix: Connections) -> None:
-    numbers, needs = matrix.numbered()
-
-    def of(names: list[int | None]) -> np.ndarray:
-        return np.array([-1 if name is None else numbers[name] for name in names], np.int64)
-
-    flow = unreached(
-        of([flow.trigger for flow in matrix.flows]),
-        of([flow.sent for flow in matrix.flows]),
-        of([flow.received for flow in matrix.flows]),
-        np.array(needs, np.int64),
-    )
+    flow = unreached(*matrix.numbered())
     if flow is not None:
         waits = matrix.flows[flow]
         reason = "must not wait for itself in a circle"
