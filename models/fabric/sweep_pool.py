@@ -205,9 +205,7 @@ def _deaf() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep dask's talk of lost connections off the screen."""
-    import distributed  # noqa: F401 - gives its loggers levels of their own
-
+    """Keep dask's talk of lost connections off the screen; its loggers have levels of their own."""
     roots = ("distributed", "tornado", "asyncio")
     names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in roots]
     loggers = [logging.getLogger(name) for name in {*roots, *names}]
